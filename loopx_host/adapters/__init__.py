@@ -1,0 +1,1 @@
+"""The outside world: processes, files, installed packages, the clock."""

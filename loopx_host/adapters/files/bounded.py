@@ -1,0 +1,55 @@
+"""Read a file without being held up or filled up by it."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+_CHUNK = 1 << 16
+_NO_WAIT = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+
+
+class NotRegularError(OSError):
+    """The path names a FIFO, device, socket or directory."""
+
+
+class TooLargeError(OSError):
+    """The file holds more than the caller takes."""
+
+
+def read_regular(path: str, limit: int) -> bytes:
+    """Return the bytes of the regular file `path`, at most `limit`.
+
+    Raises NotRegularError at once for anything that could block or never end, TooLargeError, or OSError.
+    """
+    descriptor = os.open(path, _NO_WAIT)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise NotRegularError("it is not a regular file")
+        return read_bounded(descriptor, limit)
+    finally:
+        os.close(descriptor)
+
+
+def read_any(path: str, limit: int) -> bytes:
+    """Return what can be read from `path` up to its end, also from a FIFO; at most `limit` bytes.
+
+    Raises TooLargeError as soon as one byte too many arrives, NotRegularError for a directory, or OSError.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY)
+    try:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise NotRegularError("it is a directory")
+        return read_bounded(descriptor, limit)
+    finally:
+        os.close(descriptor)
+
+
+def read_bounded(descriptor: int, limit: int) -> bytes:
+    """Return everything up to end of file from `descriptor`. Raises TooLargeError after `limit` bytes."""
+    kept = bytearray()
+    while chunk := os.read(descriptor, _CHUNK):
+        kept += chunk
+        if len(kept) > limit:
+            raise TooLargeError(f"it is larger than {limit} bytes")
+    return bytes(kept)

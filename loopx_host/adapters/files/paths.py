@@ -1,0 +1,58 @@
+"""Where things are kept: the runtime root, the cache, the state file; and private directories."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+APP = "loopx"
+PRIVATE = 0o700
+
+
+def runtime_root(override: str | None = None) -> str:
+    """Return the runtime root: `override`, else ``LOOPX_RUNTIME_ROOT``, else the platform's state directory."""
+    chosen = override or os.environ.get("LOOPX_RUNTIME_ROOT")
+    return absolute(chosen) if chosen else _platform("XDG_STATE_HOME", "~/.local/state", "user_state_dir")
+
+
+def cache_root() -> str:
+    """Return the platform's cache directory for loopx; everything in it is disposable."""
+    return _platform("XDG_CACHE_HOME", "~/.cache", "user_cache_dir")
+
+
+def state_file(runtime: str) -> str:
+    """Return the path of the activation state under a runtime root."""
+    return os.path.join(runtime, "extensions", "state.json")
+
+
+def absolute(path: str) -> str:
+    """Return `path` absolute, with ``~`` expanded and links left alone."""
+    return os.path.abspath(os.path.expanduser(path))
+
+
+def _platform(variable: str, default: str, name: str) -> str:
+    """Compute the directory on Linux; platformdirs (13 ms and more) answers elsewhere, and in a test."""
+    if sys.platform != "linux":
+        import platformdirs
+
+        return str(getattr(platformdirs, name)(APP, appauthor=False))
+    base = os.environ.get(variable, "").strip()
+    return os.path.join(base if os.path.isabs(base) else os.path.expanduser(default), APP)
+
+
+def make_private(path: str) -> None:
+    """Create the directory `path` and every missing parent with mode 0700. Raises OSError."""
+    missing: list[str] = []
+    while not os.path.isdir(path):
+        missing.append(path)
+        parent = os.path.dirname(path)
+        if parent == path:
+            break
+        path = parent
+    for directory in reversed(missing):
+        try:
+            os.mkdir(directory, PRIVATE)
+            os.chmod(directory, PRIVATE)  # a umask can only have taken bits away
+        except FileExistsError:
+            if not os.path.isdir(directory):
+                raise

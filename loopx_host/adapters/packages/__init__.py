@@ -1,0 +1,1 @@
+"""Launchers and the identity of what is installed."""

@@ -1,0 +1,1 @@
+"""Bounded provider processes and their end."""

@@ -1,0 +1,138 @@
+"""Everything a run started, however it tried to get away, and its end (contract section 6).
+
+As the subreaper of its descendants the host becomes the parent of every orphan, a double-forked daemon in its
+own session included. The sweep ends them until the host has no child left that was not there before the run:
+``wait`` answering ECHILD, or the list of children holding only those, is the proof.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+
+_PR_SET_CHILD_SUBREAPER = 36
+_SWEEP_SECONDS = 5.0
+_START_TIME_FIELD = 19  # of /proc/<pid>/stat, counted after the parenthesised name
+
+Snapshot = frozenset["tuple[int, int]"]  # (pid, start time): a pid alone may be another process by now
+NOBODY: Snapshot = frozenset()
+
+
+def become_subreaper() -> bool:
+    """Make this process the parent of its orphaned descendants; False where the platform cannot."""
+    try:
+        import ctypes
+
+        return ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    except (ImportError, OSError, AttributeError):
+        return False
+
+
+def snapshot() -> Snapshot:
+    """Return all present descendants: what came along with the caller and is not ours to end."""
+    if has_no_child():
+        return NOBODY
+    return frozenset((pid, started) for pid in _below(os.getpid()) if (started := _start_time(pid)) is not None)
+
+
+def has_no_child() -> bool:
+    """Whether the kernel says that this process has no child at all, not even an ended one."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return False
+
+
+def sweep(before: Snapshot) -> tuple[int | None, str]:
+    """End every descendant that is not in `before`; return (survivors, proof).
+
+    `survivors` is 0 with the proof ``no_child_left`` or ``only_earlier_children_left``, or the number that
+    could not be ended in time with ``not_proved``.
+    """
+    deadline = time.monotonic() + _SWEEP_SECONDS
+    while True:
+        if has_no_child():
+            return 0, "no_child_left"
+        mine = [pid for pid in _children(os.getpid()) if (pid, _start_time(pid)) not in before]
+        if not mine:
+            return 0, "only_earlier_children_left"
+        if time.monotonic() >= deadline:
+            return len(mine), "not_proved"
+        for pid in mine:
+            for descendant in (*_below(pid), pid):
+                _kill(descendant)
+        for pid in mine:
+            _reap(pid)
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _reap(pid: int) -> None:
+    """Wait a moment for an own child that was killed, and take its status."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError:
+        time.sleep(0.001)
+    else:
+        waiter = select.poll()
+        waiter.register(descriptor, select.POLLIN)
+        waiter.poll(100)
+        os.close(descriptor)
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        pass
+
+
+def _below(pid: int) -> list[int]:
+    """Return all descendants of `pid`, children before grandchildren."""
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        children = _children(waiting.pop())
+        found += children
+        waiting += children
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    """Return the children of `pid`, those of each of its threads."""
+    found: list[int] = []
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as listed:
+                found += [int(child) for child in listed.read().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        if pid == os.getpid():  # a kernel without CONFIG_PROC_CHILDREN
+            return _children_by_scan(pid)
+    return found
+
+
+def _children_by_scan(parent: int) -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and _parent(int(name)) == parent]
+
+
+def _stat_fields(pid: int) -> list[bytes]:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as status:
+            return status.read().rpartition(b")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def _parent(pid: int) -> int | None:
+    fields = _stat_fields(pid)
+    return int(fields[1]) if fields else None
+
+
+def _start_time(pid: int) -> int | None:
+    fields = _stat_fields(pid)
+    return int(fields[_START_TIME_FIELD]) if fields else None

@@ -1,0 +1,19 @@
+"""The provider's environment: a short list, what the manifest declares, what the host sets (contract section 6)."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ")
+PASSED_ON_PREFIX = "LC_"
+
+
+def provider_environment(
+    caller: Mapping[str, str], names: list[str], settings: dict[str, str], private: str
+) -> dict[str, str]:
+    """Return the variables of one provider; nothing of the caller's gets in unless it is on the list."""
+    wanted = {*PASSED_ON, *names}
+    passed = {name: value for name, value in caller.items() if name in wanted or name.startswith(PASSED_ON_PREFIX)}
+    return {**passed, "TMPDIR": private, **settings}

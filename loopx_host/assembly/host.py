@@ -1,0 +1,85 @@
+"""`Host`: the embedding API (extension-formats, *Embedding*)."""
+
+from __future__ import annotations
+
+import json
+
+from loopx_host.assembly.operations import Operations
+from loopx_host.core.diagnostics import with_commands
+from loopx_host.core.errors import Refused, refuse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+class Host:
+    """Runs installed extensions from another program.
+
+    Requests and receipts are plain dictionaries, the same documents the command line prints. A refusal
+    raises `Refused`, whose `document` is the error document. The host handles no signal, never becomes a
+    subreaper and never waits for a child it did not start; what that means for stray descendants is in the
+    receipt under `containment`.
+
+    >>> host = Host.open(state_file="/srv/app/loopx.json")  # doctest: +SKIP
+    >>> host.run("loopx-text-stats", {"schema_version": "…", "text": "hello"})["provider_result"]  # doctest: +SKIP
+    """
+
+    def __init__(self, operations: Operations) -> None:
+        self._operations = operations
+
+    @classmethod
+    def open(cls, state_file: str | None = None, runtime_root: str | None = None) -> Host:
+        """Return a host over one activation state; nothing is read or created yet.
+
+        Without arguments the state is the one the command line uses: ``LOOPX_RUNTIME_ROOT``, else the
+        platform's state directory.
+        """
+        return cls(Operations(state_file, runtime_root))
+
+    def list(self) -> dict[str, Any]:
+        """Return the document of ``loopx extension list``. Raises Refused `state_damaged` and its kin."""
+        with self._refusals():
+            return with_commands(self._operations.list(), self._operations.options)
+
+    def run(
+        self, extension_id: str, request: Mapping[str, object], *, timeout: float | None = None
+    ) -> dict[str, Any]:
+        """Run one request and return its receipt; ``ok`` is false when the provider failed.
+
+        `timeout` in seconds only shortens the manifest's. Raises Refused before anything starts: the
+        extension is not installed, disabled, stale, declares permissions, or the request is out of bounds.
+        """
+        with self._refusals():
+            receipt = self._operations.run(extension_id, _encode(request), execute=True, timeout_seconds=timeout)
+            return with_commands(receipt, self._operations.options)
+
+    def _refusals(self) -> _Repeating:
+        return _Repeating(self._operations.options)
+
+
+class _Repeating:
+    """Gives a passing Refused the options its suggested command must repeat."""
+
+    def __init__(self, options: tuple[str, ...]) -> None:
+        self._options = options
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, Refused):
+            error.options = self._options
+
+
+def _encode(request: Mapping[str, object]) -> bytes:
+    try:
+        return json.dumps(dict(request), ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise refuse(
+            "request_invalid",
+            "request",
+            f"the request has no JSON form: {error}",
+            hint="send one JSON object",
+        ) from None

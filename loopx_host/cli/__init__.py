@@ -1,0 +1,1 @@
+"""The command line: translate argv, call one operation, render once."""

@@ -1,0 +1,154 @@
+"""The one renderer: a receipt or error document → JSON for programs, plain text for people."""
+
+from __future__ import annotations
+
+import json
+
+from loopx_host.core.text import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_ROW_SCHEMA = "loopx_extension_state_v0"
+_RUN_SCHEMA = "loopx_extension_run_receipt_v0"
+_ERROR_SCHEMA = "loopx_extension_error_v0"
+_QUIET = frozenset({"ok", "schema_version", "containment", "external_writes_performed"})
+
+
+def to_json(document: dict[str, Any], *, indent: bool) -> str:
+    """Return one document, ASCII-escaped and free of lone surrogates."""
+    text = json.dumps(document, indent=2 if indent else None)
+    if "\\ud" in text.lower():
+        text = json.dumps(_without_surrogates(document), indent=2 if indent else None)
+    return text + "\n"
+
+
+def _without_surrogates(value: object) -> object:
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            return visible(value)
+        return value
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(inner) for key, inner in value.items()}
+    return [_without_surrogates(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def to_text(document: dict[str, Any]) -> str:
+    """Return a document for a person; whatever a third party wrote in it is cleaned."""
+    schema = document.get("schema_version")
+    if schema == _ERROR_SCHEMA:
+        return _error(document)
+    if "text" in document:
+        return str(document["text"])
+    if schema == _ROW_SCHEMA:
+        return _table(document["extensions"])
+    if schema == _RUN_SCHEMA:
+        return _run(document)
+    return _fields(document)
+
+
+def _error(document: dict[str, Any]) -> str:
+    lines = [f"loopx: error [{document['code']}]: {document['error']}"]
+    for problem in document.get("problems", ()):
+        where = f"line {problem['line']}: " if problem["line"] else ""
+        lines.append(f"  {where}{problem['summary']} [{problem['code']}]")
+    tail = document.get("doctor", {}).get("stderr_tail")
+    if tail:
+        lines += ["  the provider's standard error ended with:", *_indented(tail)]
+    lines += [
+        f"  {label}: {document[key]}" for label, key in (("hint", "hint"), ("next", "next_command")) if document[key]
+    ]
+    return _clean(lines)
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    if not rows:
+        return "no extension is installed\n"
+    cells = [("ID", "VERSION", "ENABLED", "READY", "REVISION", "REASON")]
+    cells += [
+        (
+            row["id"],
+            row["version"] or "-",
+            "yes" if row["enabled"] else "no",
+            "yes" if row["ready"] else "no",
+            row["active_revision"] or "-",
+            row["reason"] or "",
+        )
+        for row in rows
+    ]
+    cells = [tuple(visible(cell) for cell in line) for line in cells]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells
+    ]
+    lines += [f"{row['id']}: {row['next_command']}" for row in rows if row["next_command"]]
+    return _clean(lines)
+
+
+def _run(document: dict[str, Any]) -> str:
+    name = f"{document['extension_id']} {document['provider_version']}"
+    if not document["executed"]:
+        lines = [f"{name}: {document['status']} (nothing was run; add --execute to run it)"]
+        return _clean(lines + _refusal_lines(document))
+    lines = [f"{name}: {document['status']} in {document['duration_ms']} ms"]
+    if document["error"]:
+        lines.append(f"{document['failure_kind']}: {document['error']}")
+    if document["provider_result"] is not None:
+        lines += json.dumps(document["provider_result"], indent=2, ensure_ascii=False).split("\n")
+    if document["stderr_tail"]:
+        lines += ["the provider's standard error ended with:", *_indented(document["stderr_tail"])]
+    return _clean(lines)
+
+
+def _fields(document: dict[str, Any], depth: int = 0) -> str:
+    return _clean(_field_lines(document, depth))
+
+
+def _field_lines(document: dict[str, Any], depth: int) -> list[str]:
+    lines: list[str] = []
+    for key, value in document.items():
+        if key in _QUIET or value in (None, [], {}):
+            continue
+        label = f"{'  ' * depth}{key.replace('_', ' ')}"
+        if isinstance(value, dict):
+            lines += [f"{label}:", *_field_lines(value, depth + 1)]
+        elif isinstance(value, list):
+            lines.append(f"{label}:")
+            lines += [line for item in value for line in _item_lines(item, depth + 1)]
+        else:
+            lines.append(f"{label}: {_word(value)}")
+    return lines
+
+
+def _item_lines(item: object, depth: int) -> list[str]:
+    if isinstance(item, dict):
+        inner = _field_lines(item, 0)
+        return [f"{'  ' * depth}{'- ' if index == 0 else '  '}{line}" for index, line in enumerate(inner)]
+    return [f"{'  ' * depth}- {_word(item)}"]
+
+
+def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def _refusal_lines(document: dict[str, Any]) -> list[str]:
+    refused = document.get("would_refuse")
+    if not refused:
+        return []
+    return [
+        f"it would be refused [{refused['code']}]: {refused['error']}",
+        f"  next: {refused['next_command']}",
+    ]
+
+
+def _indented(text: str) -> list[str]:
+    return [f"    {line}" for line in text.rstrip("\n").split("\n")]
+
+
+def _clean(lines: list[str]) -> str:
+    return "".join(f"{visible(line)}\n" for line in lines)

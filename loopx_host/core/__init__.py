@@ -1,0 +1,1 @@
+"""The shared words of every layer; imports nothing above itself."""

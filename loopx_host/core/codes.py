@@ -1,0 +1,94 @@
+"""The one table of diagnostic codes: exit status, error status and what `next_command` is.
+
+A code is never renamed or reused; docs/reference/diagnostics.md has a heading for each and a test
+compares the two. `NEXT` says where the next command comes from: the refusal gives one, the same command
+is to be repeated, or no command could help.
+"""
+
+from __future__ import annotations
+
+GIVEN, RETRY, NONE = "given", "retry", "none"
+
+EXIT_PROVIDER_FAILED = 1
+EXIT_REFUSED = 2
+EXIT_PREREQUISITE = 69
+EXIT_INTERNAL = 70
+EXIT_OUTPUT = 74
+EXIT_TRY_AGAIN = 75
+
+# code: (exit status, `status` of the error document, source of next_command)
+CODES: dict[str, tuple[int, str, str]] = {
+    # the command line and its streams
+    "usage_error": (2, "invalid_request", GIVEN),
+    "unknown_command": (2, "invalid_request", GIVEN),
+    "unsupported_platform": (2, "invalid_request", NONE),
+    "output_unwritable": (74, "try_again", NONE),
+    "interrupted": (130, "interrupted", RETRY),
+    "internal_error": (70, "internal_error", NONE),
+    # the request
+    "input_unreadable": (2, "invalid_request", NONE),
+    "request_too_large": (2, "invalid_request", NONE),
+    "request_invalid": (2, "invalid_request", NONE),
+    # the manifest
+    "manifest_unreadable": (2, "invalid_request", NONE),
+    "manifest_too_large": (2, "invalid_request", NONE),
+    "manifest_encoding": (2, "invalid_request", NONE),
+    "manifest_syntax": (2, "invalid_request", NONE),
+    "manifest_too_deep": (2, "invalid_request", NONE),
+    "manifest_invalid": (2, "invalid_request", NONE),
+    "api_incompatible": (2, "invalid_request", NONE),
+    # the lifecycle
+    "already_installed": (2, "invalid_request", GIVEN),
+    "extension_not_installed": (2, "invalid_request", GIVEN),
+    "extension_disabled": (2, "invalid_request", GIVEN),
+    "capability_duplicate": (2, "invalid_request", GIVEN),
+    "capability_unknown": (2, "invalid_request", NONE),
+    "doctor_not_configured": (2, "invalid_request", NONE),
+    "doctor_failed": (2, "invalid_request", GIVEN),
+    "doctor_required": (2, "invalid_request", GIVEN),
+    "readiness_stale": (2, "invalid_request", GIVEN),
+    "entrypoint_missing": (2, "invalid_request", GIVEN),
+    "entrypoint_path": (2, "invalid_request", NONE),
+    "runtime_missing": (2, "invalid_request", NONE),
+    "capability_provider": (2, "invalid_request", NONE),
+    "permissions_declared": (2, "invalid_request", NONE),
+    # the state file
+    "state_damaged": (2, "invalid_request", NONE),
+    "state_entry_invalid": (2, "invalid_request", NONE),
+    "state_integrity": (2, "invalid_request", NONE),
+    "state_unsafe": (2, "invalid_request", NONE),
+    "state_unreadable": (74, "try_again", NONE),
+    "state_unwritable": (74, "try_again", NONE),
+    "lock_busy": (75, "try_again", RETRY),
+    "state_moved": (75, "try_again", RETRY),
+}
+
+# Rows inside a `manifest_invalid` document and warnings in receipts; never the code of a document.
+PROBLEM_CODES = (
+    "manifest_missing_key",
+    "manifest_unknown_key",
+    "manifest_wrong_type",
+    "manifest_bad_value",
+    "manifest_out_of_range",
+    "manifest_duplicate",
+    "manifest_conflict",
+    "manifest_incomplete",
+    "manifest_file_unreadable",
+    "api_incompatible",
+    "declaration_not_enforced",
+)
+
+# `failure_kind` of run and doctor receipts (contract section 6; extension-formats, *Receipt values*).
+FAILURE_KINDS = (
+    "timeout",
+    "response_too_large",
+    "stderr_too_large",
+    "exit_nonzero",
+    "signalled",
+    "start_failed",
+    "response_not_json_object",
+    "response_schema",
+    "provider_reported_failure",
+    "entrypoint_missing",
+    "changed_during_probe",
+)

@@ -1,0 +1,87 @@
+"""argv → one route. Imports nothing else until the route is known (architecture, *Small start-up*)."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+_INTERRUPTED = 130
+
+
+def main() -> NoReturn:
+    """Run the command line of this process and end it with its exit status."""
+    status = run(sys.argv[1:])
+    _flush()
+    # Interpreter shutdown would cost 2.7 ms and has nothing left to do here.
+    os._exit(status)
+
+
+def run(argv: list[str]) -> int:
+    """Return the exit status of one command (contract section 4)."""
+    if sys.platform == "win32":
+        sys.stderr.write("loopx does not run on Windows yet; use Linux, for example in WSL\n")
+        return 2
+    from loopx_host import __version__
+
+    try:
+        _fill_standard_streams()
+        if sys.stdout is None:
+            return _no_output("standard output is closed")
+        if argv == ["--version"]:
+            return _write(f"loopx {__version__}\n")
+        if argv in (["--help"], ["-h"], []):
+            return _help()
+        from loopx_host.cli.main import dispatch
+
+        return dispatch(argv, __version__)
+    except KeyboardInterrupt:  # before the route is known there is nothing to say and nothing to undo
+        return _INTERRUPTED
+
+
+def _help() -> int:
+    from loopx_host.cli.top_help import TOP_HELP
+
+    return _write(TOP_HELP)
+
+
+def _write(text: str) -> int:
+    """Write one of the two static answers."""
+    try:
+        os.write(1, text.encode("ascii"))
+    except BrokenPipeError:
+        return 141
+    except OSError as error:
+        return _no_output(str(error.strerror))
+    return 0
+
+
+def _no_output(reason: str) -> int:
+    try:
+        os.write(2, f"loopx: error [output_unwritable]: {reason}\n".encode())
+    except OSError:
+        pass
+    return 74
+
+
+def _fill_standard_streams() -> None:
+    """Give a closed standard stream a file that reads as empty and takes no byte.
+
+    Otherwise the next file opened, a state file perhaps, would stand in its place.
+    """
+    for descriptor, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
+        if stream is None:
+            opened = os.open(os.devnull, os.O_RDONLY)
+            if opened != descriptor:
+                os.close(opened)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            pass

@@ -1,0 +1,1 @@
+"""What may run: state, readiness, the verbs and their receipts."""

@@ -1,0 +1,70 @@
+"""How a run counts: a pure table from how the process ended to status and failure kind (contract section 6)."""
+
+from __future__ import annotations
+
+from loopx_host.core.strict_json import JsonViolation, parse_object
+from loopx_host.core.text import excerpt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.lifecycle.launch import Ended
+
+SUCCEEDED, PROVIDER_FAILED, INVALID_OUTPUT = "succeeded", "provider_failed", "invalid_provider_output"
+
+
+class Outcome:
+    """`status`, `failure_kind` (None on success), the provider's object if it gave one, and one sentence."""
+
+    __slots__ = ("error", "failure_kind", "result", "status")
+
+    def __init__(
+        self, status: str, failure_kind: str | None, result: dict[str, Any] | None, error: str | None
+    ) -> None:
+        self.status = status
+        self.failure_kind = failure_kind
+        self.result = result
+        self.error = error
+
+
+def outcome(ended: Ended) -> Outcome:
+    """Judge one run. The order is the contract's: limits, then the end of the process, then its output."""
+    result, violation = _parse(ended.stdout)
+    failure = process_failure(ended)
+    if failure:
+        return Outcome(PROVIDER_FAILED, failure[0], result, failure[1])
+    if result is None:
+        shown = f"; it began: {excerpt(ended.stdout)}" if ended.stdout else ""
+        sentence = f"standard output must hold one JSON object, and logs belong on standard error: {violation}{shown}"
+        return Outcome(INVALID_OUTPUT, "response_not_json_object", None, sentence)
+    if result.get("ok", True) is not True:
+        return Outcome(PROVIDER_FAILED, "provider_reported_failure", result, "the provider reported a failure")
+    return Outcome(SUCCEEDED, None, result, None)
+
+
+def process_failure(ended: Ended) -> tuple[str, str] | None:
+    """Return (failure kind, sentence) when the process itself failed, whatever it printed; else None."""
+    if ended.start_error is not None:
+        return "start_failed", f"the provider could not be started: {ended.start_error}"
+    if ended.stopped_by is not None:
+        return ended.stopped_by, _STOPPED[ended.stopped_by]
+    if ended.signal is not None:
+        return "signalled", f"the provider was ended by signal {ended.signal}"
+    if ended.exit_code != 0:
+        return "exit_nonzero", f"the provider exited with status {ended.exit_code}"
+    return None
+
+
+_STOPPED = {
+    "timeout": "the provider ran longer than its timeout",
+    "response_too_large": "the provider wrote more to standard output than the limit",
+    "stderr_too_large": "the provider wrote more to standard error than the limit",
+}
+
+
+def _parse(data: bytes) -> tuple[dict[str, Any] | None, str]:
+    try:
+        return parse_object(data), ""
+    except JsonViolation as violation:
+        return None, str(violation)

@@ -1,0 +1,86 @@
+"""What the lifecycle needs from outside; each port has one adapter and one contract suite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loopx_host.lifecycle.identity import Missing, RuntimeIdentity, Target
+    from loopx_host.lifecycle.launch import Ended, Launch
+    from loopx_host.registry.manifest import Runtime
+
+
+class StateStore(Protocol):
+    """The activation state file: bounded reads, and changes that are all or nothing."""
+
+    @property
+    def location(self) -> str:
+        """The path of the state file, for messages."""
+        ...
+
+    def read(self) -> bytes | None:
+        """Return the file's bytes, or None when there is none. Takes no lock, creates nothing.
+
+        Raises Refused: `state_unsafe`, `state_unreadable`, `state_damaged` (larger than its bound).
+        """
+        ...
+
+    def change(self, edit: Callable[[bytes | None], bytes]) -> None:
+        """Replace the file by ``edit(bytes now)`` under the lock, durably, or leave it as it was.
+
+        Raises Refused: those of `read`, `lock_busy`, `state_unwritable`, and whatever `edit` raises.
+        """
+        ...
+
+    def keep_schema(self, digest: str, data: bytes) -> None:
+        """Keep a schema file under its SHA-256 beside the state; the same bytes twice are one file."""
+        ...
+
+
+class Packages(Protocol):
+    """Launchers and the identity of what stands behind them."""
+
+    def resolve(self, runtime: Runtime, folder: str | None) -> Target | Missing:
+        """Find the launcher a manifest names: the host's scripts directory, then PATH, or a path.
+
+        A relative path is taken from `folder`. Raises Refused `entrypoint_path` when the path found cannot be
+        kept in a state file (it is not UTF-8).
+        """
+        ...
+
+    def identify(self, target: Target) -> RuntimeIdentity | None:
+        """Return the identity of the very path that is executed, or None when it cannot be executed."""
+        ...
+
+    def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:
+        """Return the host-owned directory for this identity's byte code, or None when there can be none."""
+        ...
+
+    def platform(self) -> str:
+        """Name the platform a proof holds for."""
+        ...
+
+
+class Processes(Protocol):
+    """Runs one bounded process at a time and ends all it started."""
+
+    def run(self, launch: Launch) -> Ended:
+        """Run to the end or to a bound. Never raises for what the provider does.
+
+        Raises Interrupted after everything has ended when a signal asked the host to stop.
+        """
+        ...
+
+
+class Clock(Protocol):
+    """Time and names that must be unique."""
+
+    def now(self) -> str:
+        """Return the time as RFC 3339 UTC, whole seconds."""
+        ...
+
+    def run_id(self) -> str:
+        """Return 24 unpredictable hex digits."""
+        ...

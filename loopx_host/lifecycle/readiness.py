@@ -1,0 +1,113 @@
+"""Is it still what was proved? One verdict per entry, from its proof and its identity now."""
+
+from __future__ import annotations
+
+from loopx_host.core.errors import refuse
+from loopx_host.core.limits import HOST_API
+from loopx_host.lifecycle.identity import Target, changes
+from loopx_host.registry import api
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from loopx_host.core.errors import Refused
+    from loopx_host.lifecycle.identity import RuntimeIdentity
+    from loopx_host.lifecycle.ports import Packages
+    from loopx_host.lifecycle.state import Entry
+
+READY = "ready"
+# Verdicts that the state file alone decides; the others depend on the environment.
+DECIDED_BY_STATE = frozenset({"runtime_missing", "extension_disabled", "doctor_required", "api_incompatible"})
+
+
+class Readiness:
+    """`verdict` is `ready` or the code of the refusal; `changed` names what a stale proof no longer covers."""
+
+    __slots__ = ("changed", "identity", "target", "verdict")
+
+    def __init__(
+        self,
+        verdict: str,
+        target: Target | None = None,
+        identity: RuntimeIdentity | None = None,
+        changed: list[str] | None = None,
+    ) -> None:
+        self.verdict = verdict
+        self.target = target
+        self.identity = identity
+        self.changed = changed or []
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the extension may be dispatched."""
+        return self.verdict == READY
+
+
+def readiness(entry: Entry, packages: Packages) -> Readiness:
+    """Judge one entry (contract section 5): enabled, proved, and unchanged since."""
+    runtime, proof, pin = entry.manifest.runtime, entry.proof, entry.active.launcher
+    if runtime is None:
+        return Readiness("runtime_missing")
+    if not api.admits(entry.manifest.requires_loopx_api):
+        return Readiness("api_incompatible")
+    if not entry.enabled:
+        return Readiness("extension_disabled")
+    if proof is None or pin is None or proof["revision"] != entry.active.id:
+        return Readiness("doctor_required")
+    target = Target.from_pin(pin, runtime)
+    identity = packages.identify(target)
+    if identity is None:
+        return Readiness("entrypoint_missing", target)
+    changed = changes(proof["groups"], identity.groups)
+    if proof["identity"] != identity.digest and not changed:
+        changed = ["identity"]
+    if proof.get("host_api") != HOST_API:
+        changed.append("host_api")
+    if proof.get("platform") != packages.platform():
+        changed.append("platform")
+    return Readiness("readiness_stale" if changed else READY, target, identity, changed)
+
+
+def refusal(entry: Entry, found: Readiness) -> Refused:
+    """Return the refusal of a verdict that is not `ready`, with the command that would change it."""
+    probe = ("extension", "doctor", entry.id, "--execute")
+    name = f"extension `{entry.id}`"
+    path = found.target.path if found.target else ""
+    sentences = {
+        "runtime_missing": (f"{name} declares no runtime; there is nothing to run", None, None),
+        "api_incompatible": (
+            f"{name} asks for API `{entry.manifest.requires_loopx_api}`; this host speaks {HOST_API}",
+            None,
+            None,
+        ),
+        "extension_disabled": (
+            f"{name} is disabled",
+            "enable it",
+            ("extension", "enable", entry.id, "--execute"),
+        ),
+        "doctor_required": (f"{name} has no current proof", "probe it", probe),
+        "entrypoint_missing": (
+            f"{name} is pinned to {path}, which is not an executable file now",
+            "put the package back where it was, then probe it",
+            probe,
+        ),
+        "readiness_stale": (
+            f"{name} is stale: {', '.join(found.changed)} changed since the doctor proved it",
+            "probe it as it is now",
+            probe,
+        ),
+    }
+    summary, hint, command = sentences[found.verdict]
+    blocks: dict[str, object] = {"changed": found.changed} if found.changed else {}
+    return refuse(found.verdict, entry.id, summary, hint=hint, next_command=command, **blocks)
+
+
+def missing_entrypoint(name: str, searched: list[str], environment: str, next_command: tuple[str, ...]) -> Refused:
+    """Return the refusal of a launcher that was not found, naming every place that was searched."""
+    return refuse(
+        "entrypoint_missing",
+        name,
+        f"`{name}` is not an executable in any of: {', '.join(searched) or 'no directory'}",
+        hint=f"install the package that carries it into the environment loopx runs in: {environment}",
+        next_command=next_command,
+        searched=list(searched),
+    )

@@ -1,0 +1,163 @@
+"""The verb `run`: one request to one enabled, proved, zero-permission provider, in one bounded process."""
+
+from __future__ import annotations
+
+from loopx_host.core.digest import sha256_hex
+from loopx_host.core.errors import refuse
+from loopx_host.core.limits import REQUEST_BYTES
+from loopx_host.core.strict_json import JsonViolation, parse_object
+from loopx_host.core.text import stderr_tail
+from loopx_host.lifecycle import receipts
+from loopx_host.lifecycle.launch import Launch
+from loopx_host.lifecycle.outcome import SUCCEEDED, outcome
+from loopx_host.lifecycle.probe import environment, limits
+from loopx_host.lifecycle.readiness import DECIDED_BY_STATE, readiness, refusal
+from loopx_host.lifecycle.state import State
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.core.errors import Refused
+    from loopx_host.lifecycle.launch import Ended
+    from loopx_host.lifecycle.ports import Clock, Packages, Processes, StateStore
+    from loopx_host.lifecycle.readiness import Readiness
+    from loopx_host.lifecycle.state import Entry
+
+
+def run(
+    extension_id: str,
+    request: bytes,
+    *,
+    store: StateStore,
+    packages: Packages,
+    processes: Processes,
+    clock: Clock,
+    execute: bool,
+    timeout_seconds: float | None = None,
+) -> dict[str, Any]:
+    """Run one request, or say whether it would be run (contract sections 5 and 6).
+
+    `request` is the exact bytes the provider will read. `timeout_seconds` only shortens the manifest's.
+    Raises Refused before anything starts; what the provider does is in the receipt, ``ok: false`` included.
+    """
+    asked = check_request(request)
+    entry = State.parse(store.read(), store.location).entry(extension_id)
+    found = _admit(entry, packages)
+    receipt = _receipt(entry, asked, request)
+    if not execute:
+        return _preview(receipt, entry, found)
+    if not found.is_ready or found.target is None or found.identity is None:
+        raise refusal(entry, found)
+    runtime = _runtime(entry)
+    seconds = float(runtime.timeout_seconds)
+    launch = Launch(
+        found.target.argv(runtime.args),
+        limits(runtime, seconds if timeout_seconds is None else min(seconds, timeout_seconds)),
+        env_names=runtime.env,
+        env_set=environment(found.target, found.identity, packages),
+        stdin=request,
+    )
+    at, run_id = clock.now(), clock.run_id()
+    return _settled({**receipt, "at": at, "run_id": run_id}, processes.run(launch))
+
+
+def check_request(request: bytes) -> dict[str, Any]:
+    """Return the request as an object. Raises Refused `request_too_large` or `request_invalid`."""
+    if len(request) > REQUEST_BYTES:
+        raise refuse(
+            "request_too_large",
+            "request",
+            f"the request is larger than {REQUEST_BYTES} bytes",
+            hint="send less in one request",
+        )
+    try:
+        return parse_object(request)
+    except JsonViolation as violation:
+        raise refuse(
+            "request_invalid",
+            "request",
+            f"the request is not strict JSON: {violation}",
+            hint="send one JSON object in UTF-8",
+            violation=violation.kind,
+        ) from None
+
+
+def _runtime(entry: Entry) -> Any:  # noqa: ANN401 (a Runtime; admitted entries have one)
+    return entry.manifest.runtime
+
+
+def _admit(entry: Entry, packages: Packages) -> Readiness:
+    """Refuse what the state decides; return the readiness, which the environment decides."""
+    manifest, runtime = entry.manifest, entry.manifest.runtime
+    if runtime is not None and (manifest.capabilities or manifest.implementations):
+        raise _not_standalone(
+            entry,
+            "capability_provider",
+            "provides or implements capabilities, so only a capability command may call it",
+        )
+    if runtime is not None and (manifest.permissions or runtime.required_permissions):
+        raise _not_standalone(
+            entry, "permissions_declared", "declares permissions, so only a capability command may call it"
+        )
+    found = readiness(entry, packages)
+    if found.verdict in DECIDED_BY_STATE:
+        raise refusal(entry, found)
+    return found
+
+
+def _not_standalone(entry: Entry, code: str, clause: str) -> Refused:
+    return refuse(
+        code,
+        entry.id,
+        f"extension `{entry.id}` {clause}",
+        hint="`extension run` serves standalone extensions without permissions",
+    )
+
+
+def _receipt(entry: Entry, asked: dict[str, Any], request: bytes) -> dict[str, Any]:
+    runtime, named = _runtime(entry), asked.get("schema_version")
+    return {
+        "ok": True,
+        "schema_version": receipts.RUN_SCHEMA,
+        "operation": "run",
+        "extension_id": entry.id,
+        "provider_version": entry.manifest.version,
+        "revision": entry.active.id,
+        "protocol": runtime.protocol,
+        "required_permissions": runtime.required_permissions,
+        "dry_run": True,
+        "executed": False,
+        "status": "ready",
+        "input_schema_version": named if isinstance(named, str) else None,
+        "request_sha256": sha256_hex(request),
+    }
+
+
+def _preview(receipt: dict[str, Any], entry: Entry, found: Readiness) -> dict[str, Any]:
+    refused = None if found.is_ready else refusal(entry, found)
+    return {
+        **receipt,
+        "status": "ready" if refused is None else "not_ready",
+        "would_refuse": receipts.would_refuse(refused),
+    }
+
+
+def _settled(receipt: dict[str, Any], ended: Ended) -> dict[str, Any]:
+    judged = outcome(ended)
+    return {
+        **receipt,
+        "ok": judged.status == SUCCEEDED,
+        "dry_run": False,
+        "executed": True,
+        "status": judged.status,
+        "exit_code": ended.exit_code,
+        "provider_result": judged.result,
+        "failure_kind": judged.failure_kind,
+        "error": judged.error,
+        "signal": ended.signal,
+        "duration_ms": ended.duration_ms,
+        "response_sha256": sha256_hex(ended.stdout),
+        "stderr_tail": stderr_tail(ended.stderr),
+        "containment": ended.containment,
+    }

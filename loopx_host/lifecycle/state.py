@@ -1,0 +1,271 @@
+"""The activation state as a value: parse, look up, change one entry, write back; no file is touched here.
+
+Shape: `loopx_extension_state_v0` with the additions of extension-formats (*State additions*). Unknown
+fields are kept. One bad entry is a `BadEntry` and spoils nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+
+from loopx_host.core.canonical import canonical_digest
+from loopx_host.core.errors import refuse
+from loopx_host.core.strict_json import JsonViolation, parse_object
+from loopx_host.core.text import one_line
+from loopx_host.registry.manifest import REVISION_DIGITS, Manifest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.core.errors import Refused
+
+STATE_SCHEMA = "loopx_extension_state_v0"
+
+
+class Revision:
+    """One trusted snapshot of a manifest within an entry."""
+
+    __slots__ = ("manifest", "raw")
+
+    def __init__(self, raw: dict[str, Any]) -> None:
+        self.raw = raw
+        self.manifest = Manifest(raw["manifest"])
+
+    @property
+    def id(self) -> str:
+        """The 16-digit revision the state file gives it."""
+        return str(self.raw["revision"])
+
+    @property
+    def launcher(self) -> dict[str, Any] | None:
+        """The pinned launcher; None in an entry that a v0 tool wrote."""
+        pin = self.raw.get("launcher")
+        return pin if isinstance(pin, dict) else None
+
+    @property
+    def folder(self) -> str | None:
+        """The directory of the manifest it was read from, if that is known."""
+        path = self.raw.get("manifest_path")
+        return path.rpartition("/")[0] if isinstance(path, str) and path.startswith("/") else None
+
+
+class Entry:
+    """One installed extension; `raw` is the entry as it stands in the file."""
+
+    __slots__ = ("active", "raw", "revisions")
+
+    def __init__(self, raw: dict[str, Any]) -> None:
+        self.raw = raw
+        self.revisions = [Revision(revision) for revision in raw["revisions"]]
+        self.active = next(one for one in self.revisions if one.id == raw["active_revision"])
+
+    @property
+    def id(self) -> str:
+        """The extension id."""
+        return str(self.raw["id"])
+
+    @property
+    def enabled(self) -> bool:
+        """Whether an operator lets it be dispatched."""
+        return self.raw["enabled"] is True
+
+    @property
+    def rollback_revision(self) -> str | None:
+        """The revision a rollback returns to, or None."""
+        return self.raw.get("rollback_revision")
+
+    @property
+    def manifest(self) -> Manifest:
+        """The active manifest."""
+        return self.active.manifest
+
+    @property
+    def proof(self) -> dict[str, Any] | None:
+        """The proof of the last executed doctor, while it agrees with the two v0 fields; else None."""
+        proof = self.raw.get("proof")
+        if not isinstance(proof, dict) or not isinstance(proof.get("groups"), dict):
+            return None
+        agrees = proof.get("revision") == self.raw.get("doctor_verified_revision") and proof.get(
+            "identity"
+        ) == self.raw.get("doctor_verified_entrypoint_identity")
+        return proof if agrees and proof.get("identity") else None
+
+    @property
+    def token(self) -> str:
+        """What a compare-and-set compares: the digest of the whole entry."""
+        return canonical_digest(self.raw)
+
+
+class BadEntry:
+    """An entry that cannot be used; `code` is `state_entry_invalid` or `state_integrity`."""
+
+    __slots__ = ("code", "id", "reason")
+
+    def __init__(self, extension_id: str, code: str, reason: str) -> None:
+        self.id = extension_id
+        self.code = code
+        self.reason = reason
+
+    def refusal(self) -> Refused:
+        """Return the refusal that using this entry meets."""
+        return refuse(self.code, self.id, f"the state entry of `{one_line(self.id, 60)}` {self.reason}")
+
+
+class State:
+    """The whole document; never changed in place."""
+
+    __slots__ = ("document",)
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.document = document
+
+    @classmethod
+    def parse(cls, data: bytes | None, location: str) -> State:
+        """Return the state in `data`; None (no file) is the empty state.
+
+        Raises Refused `state_damaged` for anything that is not a whole v0 state: nothing is ever reset.
+        """
+        if data is None:
+            return cls({"schema_version": STATE_SCHEMA, "extensions": {}})
+        try:
+            document = parse_object(data)
+        except JsonViolation as error:
+            raise _damaged(location, str(error)) from None
+        if document.get("schema_version") != STATE_SCHEMA:
+            raise _damaged(location, f"its schema_version is not {STATE_SCHEMA}")
+        if not isinstance(document.get("extensions"), dict):
+            raise _damaged(location, "it has no table of extensions")
+        return cls(document)
+
+    def to_bytes(self) -> bytes:
+        """Return the document as it is written: sorted, indented, one final line feed."""
+        return json.dumps(self.document, indent=2, sort_keys=True, ensure_ascii=False).encode() + b"\n"
+
+    def entries(self) -> list[Entry | BadEntry]:
+        """Return every entry by id, the bad ones among them."""
+        extensions: dict[str, Any] = self.document["extensions"]
+        return [_read(extension_id, extensions[extension_id]) for extension_id in sorted(extensions)]
+
+    def entry(self, extension_id: str) -> Entry:
+        """Return one entry. Raises Refused: `extension_not_installed`, or the code of a bad entry."""
+        found = self.find(extension_id)
+        if found is None:
+            shown = one_line(extension_id, 60)
+            raise refuse(
+                "extension_not_installed",
+                shown,
+                f"extension `{shown}` is not installed",
+                hint="see what is",
+                next_command=("extension", "list"),
+            )
+        if isinstance(found, BadEntry):
+            raise found.refusal()
+        return found
+
+    def find(self, extension_id: str) -> Entry | BadEntry | None:
+        """Return one entry, whole or bad, or None."""
+        extensions: dict[str, Any] = self.document["extensions"]
+        return _read(extension_id, extensions[extension_id]) if extension_id in extensions else None
+
+    def with_entry(self, raw: dict[str, Any]) -> State:
+        """Return the state with this entry added or replaced."""
+        extensions = {**self.document["extensions"], raw["id"]: raw}
+        return State({**self.document, "extensions": extensions})
+
+
+def _damaged(location: str, reason: str) -> Refused:
+    return refuse(
+        "state_damaged",
+        location,
+        f"the state file {location} is damaged: {reason}",
+        hint="nothing was changed; put back a copy of the file, or move it aside to start with no extensions",
+    )
+
+
+def _read(extension_id: str, raw: object) -> Entry | BadEntry:
+    reason = _misshapen(extension_id, raw)
+    if reason or not isinstance(raw, dict):
+        return BadEntry(extension_id, "state_entry_invalid", reason or "is not an object")
+    for revision in raw["revisions"]:
+        if canonical_digest(revision["manifest"])[:REVISION_DIGITS] != revision["revision"]:
+            return BadEntry(
+                extension_id,
+                "state_integrity",
+                f"holds a manifest that is not the one revision {one_line(revision['revision'], 20)} was made from",
+            )
+    return Entry(raw)
+
+
+def _misshapen(extension_id: str, raw: object) -> str | None:
+    """Return what is wrong with the shape of an entry, as a clause, or None."""
+    if not isinstance(raw, dict):
+        return "is not an object"
+    if raw.get("id") != extension_id or not isinstance(raw.get("enabled"), bool):
+        return "does not carry its own id and an enabled bit"
+    revisions = raw.get("revisions")
+    if not isinstance(revisions, list) or not revisions:
+        return "has no revisions"
+    for revision in revisions:
+        reason = _misshapen_revision(extension_id, revision)
+        if reason:
+            return reason
+    known = [revision["revision"] for revision in revisions]
+    if raw.get("active_revision") not in known:
+        return "has an active revision that it does not hold"
+    return None if raw.get("rollback_revision") in (None, *known) else "has a rollback revision that it does not hold"
+
+
+def _misshapen_revision(extension_id: str, revision: object) -> str | None:
+    if not isinstance(revision, dict) or not isinstance(revision.get("revision"), str):
+        return "has a revision without a number"
+    form = revision.get("manifest")
+    if not isinstance(form, dict) or not _is_normal_form(form):
+        return "has a revision whose manifest is not a normal form"
+    if form["provider"]["id"] != extension_id:
+        return "has a manifest of another extension"
+    pin = revision.get("launcher")
+    if pin is not None and not _is_pin(pin):
+        return "has a launcher that is not an absolute path"
+    return None
+
+
+def _is_normal_form(form: dict[str, Any]) -> bool:
+    provider, runtime = form.get("provider"), form.get("runtime")
+    lists = (form.get("capabilities"), form.get("implementations"), form.get("presentation_surfaces"))
+    return (
+        isinstance(provider, dict)
+        and all(isinstance(provider.get(key), str) for key in ("id", "version", "requires_loopx_api"))
+        and _is_texts(provider.get("permissions"))
+        and all(isinstance(one, list) and all(isinstance(row, dict) for row in one) for one in lists)
+        and (runtime is None or (isinstance(runtime, dict) and _is_runtime(runtime)))
+    )
+
+
+def _is_runtime(runtime: dict[str, Any]) -> bool:
+    target = runtime.get("entrypoint", runtime.get("python_module"))
+    seconds = (runtime.get("timeout_seconds", 1), runtime.get("doctor_timeout_seconds", 1))
+    bounds = (runtime.get("memory_limit_mb", 1), runtime.get("open_files_limit", 1))
+    return (
+        isinstance(target, str)
+        and isinstance(runtime.get("protocol"), str)
+        and all(_is_texts(runtime.get(key)) for key in ("args", "doctor_args", "required_permissions"))
+        and _is_texts(runtime.get("env", []))
+        and all(type(number) is int and number > 0 for number in (*seconds, *bounds))
+    )
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) and "\0" not in item for item in value)
+
+
+def _is_pin(pin: object) -> bool:
+    if not isinstance(pin, dict):
+        return False
+    path = pin.get("path")
+    return (
+        pin.get("kind") in ("entrypoint", "python_module")
+        and isinstance(path, str)
+        and path.startswith("/")
+        and "\0" not in path
+    )

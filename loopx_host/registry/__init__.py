@@ -1,0 +1,1 @@
+"""What exists: manifests, their rules and the values read from them."""

@@ -1,0 +1,105 @@
+"""The files a manifest names: schemas with their siblings, integration profiles; read once, kept by digest."""
+
+from __future__ import annotations
+
+import posixpath
+
+from loopx_host.core.canonical import canonical_digest
+from loopx_host.core.digest import sha256_hex
+from loopx_host.core.limits import PROFILE_BYTES, SCHEMA_BYTES
+from loopx_host.core.strict_json import JsonViolation, parse_object
+from loopx_host.core.text import one_line
+from loopx_host.registry.folder_error import FolderError
+from loopx_host.registry.report import kind_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from loopx_host.registry.ports import ManifestFolder
+    from loopx_host.registry.report import Report
+
+PROFILE_SCHEMA = "loopx_external_domain_capability_profile_v0"
+PROFILE_KEYS = {"schema_version", "capability_id", "protocol", "operations"}
+SIBLINGS = 32
+
+
+class Attachments:
+    """Reads from one folder; `snapshot` holds the bytes of every schema file by SHA-256."""
+
+    def __init__(self, folder: ManifestFolder) -> None:
+        self._folder = folder
+        self.snapshot: dict[str, bytes] = {}
+
+    def schema(self, report: Report, pointer: str, path: str) -> dict[str, Any] | None:
+        """Return ``{path, sha256, siblings}`` of a schema and the files its references reach, or None."""
+        digests: dict[str, str] = {}
+        waiting = [posixpath.normpath(path)]
+        while waiting:
+            name = waiting.pop()
+            if name in digests:
+                continue
+            if len(digests) > SIBLINGS:
+                report.bad(pointer, f"reaches more than {SIBLINGS} sibling files")
+                return None
+            document, data = self._json(report, pointer, name, SCHEMA_BYTES)
+            if document is None:
+                return None
+            digests[name] = self._keep(data)
+            waiting += self._siblings(report, pointer, name, document)
+        root = digests.pop(posixpath.normpath(path))
+        return {"path": path, "sha256": root, "siblings": digests}
+
+    def profile(self, report: Report, pointer: str, path: str, capability: object) -> dict[str, Any] | None:
+        """Return ``{path, digest, document}`` of an integration profile, or None with the problem reported."""
+        document, _ = self._json(report, pointer, path, PROFILE_BYTES)
+        if document is None:
+            return None
+        if set(document) != PROFILE_KEYS:
+            report.bad(pointer, f"must hold exactly the keys {', '.join(sorted(PROFILE_KEYS))}")
+        elif document["schema_version"] != PROFILE_SCHEMA:
+            report.bad(pointer, f"must have schema_version `{PROFILE_SCHEMA}`")
+        elif document["capability_id"] != capability:
+            report.bad(pointer, f"is for the capability {kind_of(document['capability_id'])}, not this one")
+        return {"path": path, "digest": f"sha256:{canonical_digest(document)}", "document": document}
+
+    def _json(self, report: Report, pointer: str, path: str, limit: int) -> tuple[dict[str, Any] | None, bytes]:
+        try:
+            data = self._folder.read(path, limit)
+            return parse_object(data), data
+        except (FolderError, JsonViolation) as error:
+            summary = f"{pointer} names {one_line(path, 80)}, which is unusable: {error}"
+            report.error("manifest_file_unreadable", pointer, summary)
+            return None, b""
+
+    def _keep(self, data: bytes) -> str:
+        digest = sha256_hex(data)
+        self.snapshot[digest] = data
+        return digest
+
+    def _siblings(self, report: Report, pointer: str, name: str, document: dict[str, Any]) -> list[str]:
+        found: list[str] = []
+        for reference in _references(document):
+            target = reference.partition("#")[0]
+            if not target:
+                continue
+            joined = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
+            if ":" in target or target.startswith("/") or joined.startswith(".."):
+                report.bad(pointer, f"refers to {one_line(reference, 80)}; only files of this package are followed")
+                return []
+            found.append(joined)
+        return found
+
+
+def _references(document: object) -> Iterator[str]:
+    waiting = [document]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            reference = node.get("$ref")
+            if isinstance(reference, str):
+                yield reference
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node

@@ -1,0 +1,55 @@
+"""Load one manifest: bounded read, TOML, rules, one report; the only door from a file to a Manifest."""
+
+from __future__ import annotations
+
+from loopx_host.core.errors import refuse
+from loopx_host.core.limits import MANIFEST_BYTES
+from loopx_host.core.text import visible
+from loopx_host.registry.attachments import Attachments
+from loopx_host.registry.folder_error import FolderError
+from loopx_host.registry.manifest import Manifest
+from loopx_host.registry.manifest_rules import normal_form
+from loopx_host.registry.report import Report
+from loopx_host.registry.toml_source import line_of, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from loopx_host.core.diagnostics import Problem
+    from loopx_host.core.errors import Refused
+    from loopx_host.registry.ports import ManifestFolder
+
+
+def load(folder: ManifestFolder, name: str) -> Manifest:
+    """Return the checked manifest `name` of `folder` (contract section 2).
+
+    Raises Refused: `manifest_unreadable`, `manifest_too_large`, `manifest_encoding`, `manifest_syntax`,
+    `manifest_too_deep`, `api_incompatible`, or `manifest_invalid` with every problem under `problems`.
+    """
+    shown = visible(f"{folder.location}/{name}")
+    try:
+        data = folder.read(name, MANIFEST_BYTES)
+    except FolderError as error:
+        code = "manifest_too_large" if error.kind == "too_large" else "manifest_unreadable"
+        raise refuse(code, shown, f"{shown} cannot be used as a manifest: {error}") from None
+    document, text = parse(data, shown)
+    report, attachments = Report(), Attachments(folder)
+    form = normal_form(report, document, attachments)
+    for problem in report.problems:
+        problem.line = line_of(text, problem.pointer)
+    if report.errors:
+        raise _invalid(shown, report.errors)
+    return Manifest(form, snapshot=attachments.snapshot, warnings=tuple(report.warnings))
+
+
+def _invalid(shown: str, problems: list[Problem]) -> Refused:
+    """One refusal for all problems; an API this host does not speak keeps its own code when it stands alone."""
+    alone = all(problem.code == "api_incompatible" for problem in problems)
+    first = problems[0]
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return refuse(
+        "api_incompatible" if alone else "manifest_invalid",
+        shown,
+        f"{first.summary}{more}",
+        hint=f"correct {shown}",
+        problems=[problem.row() for problem in problems],
+    )

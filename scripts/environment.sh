@@ -1,0 +1,28 @@
+# Sourced by the other scripts: where we are, which Python, which pins. POSIX sh, nothing else assumed.
+set -eu
+cd "$(dirname "$0")/.."
+export PATH="${PATH:-/usr/local/bin:/usr/bin:/bin}"
+
+# pip splits these at white space, so they stay relative to the folder all scripts run in.
+export PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_INPUT=1
+unset PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH || :
+
+PYTHON="$(command -v "${PYTHON:-python3}" || :)"
+if [ -z "$PYTHON" ] || ! "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+    echo "this needs Python 3.11 or newer as python3 on PATH, or named by PYTHON=/path/to/python" >&2
+    exit 2
+fi
+
+# make_venv FOLDER: a fresh virtual environment, made again when it does not work or the pins changed.
+make_venv() {
+    if [ -x "$1/bin/python" ] && "$1/bin/python" -c '' 2>/dev/null && cmp -s constraints.txt "$1/constraints.txt"; then
+        return
+    fi
+    rm -rf "$1"
+    if ! "$PYTHON" -m venv --upgrade-deps "$1"; then
+        echo "python3 cannot make a virtual environment; on Debian install the package python3-venv" >&2
+        exit 2
+    fi
+    cp constraints.txt "$1/constraints.txt"
+}
