@@ -67,25 +67,25 @@ def _error(document: dict[str, Any]) -> str:
 def _table(rows: list[dict[str, Any]]) -> str:
     if not rows:
         return "no extension is installed\n"
-    cells = [("ID", "VERSION", "ENABLED", "READY", "REVISION", "REASON")]
-    cells += [
-        (
-            row["id"],
-            row["version"] or "-",
-            "yes" if row["enabled"] else "no",
-            "yes" if row["ready"] else "no",
-            row["active_revision"] or "-",
-            row["reason"] or "",
-        )
-        for row in rows
-    ]
-    cells = [tuple(visible(cell) for cell in line) for line in cells]
+    cells: list[list[str]] = [["ID", "VERSION", "ENABLED", "READY", "REVISION", "REASON"]]
+    cells += [[visible(cell) for cell in _row(row)] for row in rows]
     widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells
     ]
     lines += [f"{row['id']}: {row['next_command']}" for row in rows if row["next_command"]]
     return _clean(lines)
+
+
+def _row(row: dict[str, Any]) -> list[str]:
+    return [
+        row["id"],
+        row["version"] or "-",
+        _word(row["enabled"]),
+        _word(row["ready"]),
+        row["active_revision"] or "-",
+        row["reason"] or "",
+    ]
 
 
 def _run(document: dict[str, Any]) -> str:

@@ -25,9 +25,7 @@ def visible(text: str, keep: str = "") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(
-        char if char.isprintable() or char in _SPACES or char in keep else _escape(char) for char in text
-    )
+    return "".join(char if char.isprintable() or char in _SPACES or char in keep else _escape(char) for char in text)
 
 
 def _escape(char: str) -> str:
@@ -48,12 +46,14 @@ def one_line(text: str, limit: int = 200) -> str:
 def redact(text: str) -> str:
     """Replace what has the shape of a credential by ``‹redacted:kind›``."""
     for kind, pattern in _credentials or _compile():
-        text = pattern.sub(lambda match, kind=kind: _keep_label(match.groupdict(), kind), text)
+        text = pattern.sub(_replacement(kind, pattern), text)
     return text
 
 
-def _keep_label(groups: dict[str, str | None], kind: str) -> str:
-    return f"{groups.get('label') or ''}‹redacted:{kind}›{groups.get('rest') or ''}"
+def _replacement(kind: str, pattern: Pattern[str]) -> str:
+    """Return the template of a replacement, which keeps what the shape needs around the secret."""
+    label, rest = (rf"\g<{name}>" if name in pattern.groupindex else "" for name in ("label", "rest"))
+    return f"{label}‹redacted:{kind}›{rest}"
 
 
 def _compile() -> list[tuple[str, Pattern[str]]]:
@@ -78,8 +78,10 @@ def _compile() -> list[tuple[str, Pattern[str]]]:
         ("api-key", r"\bsk-[A-Za-z0-9_-]{16,}"),
         (
             "secret",
-            r"(?i)(?P<label>\b[a-z0-9_.-]{0,40}(?:passw(?:or)?d|secret|token|(?:api|access)[_-]?key)"""+"""[a-z0-9_]{0,20}"
-            + r"[\"']?\s{0,4}[:=]\s{0,4}[\"']?)[^\s\"',;]{3,}",
+            (
+                r"(?i)(?P<label>\b[a-z0-9_.-]{0,40}(?:passw(?:or)?d|secret|token|(?:api|access)[_-]?key)"
+                r"[a-z0-9_]{0,20}[\"']?\s{0,4}[:=]\s{0,4}[\"']?)[^\s\"',;]{3,}"
+            ),
         ),
     )
     _credentials[:] = [(kind, re.compile(shape)) for kind, shape in shapes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core import limits
+from loopx_host.core.text import one_line
 from loopx_host.registry import api, grammar, report
 from loopx_host.registry.manifest import MANIFEST_SCHEMA
 
@@ -201,7 +202,7 @@ def _requires(found: Report, table: object) -> dict[str, str]:
         return {}
     kept: dict[str, str] = {}
     for name, value in table.items():
-        pointer = f"runtime.requires.{report.one_line(name, 40)}"
+        pointer = f"runtime.requires.{one_line(name, 40)}"
         wrong = grammar.prerequisite(name)
         if wrong:
             found.bad(pointer, wrong)

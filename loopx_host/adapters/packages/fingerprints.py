@@ -15,6 +15,10 @@ import time
 from loopx_host.adapters.files import atomic, bounded, paths
 from loopx_host.core.digest import new, sha256_hex
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from loopx_host.core.digest import Hash
+
 _STILL_NS = 100_000_000  # several ticks of the coarsest kernel clock in use (10 ms)
 _CACHE_BYTES = 1 << 20
 _CHUNK = 1 << 18
@@ -88,7 +92,7 @@ def _hash(path: str) -> tuple[str, list[int]]:
         os.close(descriptor)
 
 
-def _large():  # type: ignore[no-untyped-def]  # noqa: ANN202 (a hash object; hashlib's type costs its import)
+def _large() -> Hash:
     import hashlib
 
     return hashlib.sha256()
