@@ -4,11 +4,24 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, TypedDict
 
+    from loopx_host.adapters.clock import SystemClock
     from loopx_host.adapters.files.state_store import FileStateStore
+    from loopx_host.adapters.packages.installed import InstalledPackages
     from loopx_host.adapters.process.interrupts import Interrupts
     from loopx_host.adapters.process.runner import ProcessRunner
+    from loopx_host.lifecycle.admission import Source
+
+    class Ports(TypedDict):
+        """The ports of a verb by the names its function takes."""
+
+        store: FileStateStore
+        packages: InstalledPackages
+        processes: ProcessRunner
+        clock: SystemClock
+
 
 # Capabilities that stay in core; their names belong to `loopx-core` and to nobody else.
 CORE_CAPABILITIES: frozenset[str] = frozenset()
@@ -17,7 +30,7 @@ CORE_CAPABILITIES: frozenset[str] = frozenset()
 class Operations:
     """What the command line and `Host` can do; plain receipts out, Refused or Interrupted raised.
 
-    `owns_process` says that this process serves one command only (see `ProcessRunner`).
+    `owns_process` says that this process serves one command only; `waiting` hears of long runs (see `ProcessRunner`).
     """
 
     def __init__(
@@ -26,10 +39,12 @@ class Operations:
         runtime_root: str | None = None,
         *,
         owns_process: bool = False,
+        waiting: Callable[[float], None] | None = None,
     ) -> None:
         self._state_file = state_file
         self._runtime_root = runtime_root
         self._owns_process = owns_process
+        self._waiting = waiting
         self._interrupts: Interrupts | None = None
 
     @property
@@ -44,27 +59,110 @@ class Operations:
         """Turn INT, TERM and HUP into Interrupted; for the command line only."""
         self._signals().install()
 
-    def install(self, manifest_path: str, *, execute: bool) -> dict[str, Any]:
+    def install(self, manifest_path: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
         """Install from a manifest file."""
-        from loopx_host.adapters.clock import SystemClock
-        from loopx_host.adapters.files.manifest_folder import open_manifest
-        from loopx_host.adapters.files.paths import absolute
-        from loopx_host.adapters.packages.installed import InstalledPackages
-        from loopx_host.core.text import visible
-        from loopx_host.lifecycle.install import Source, install
-        from loopx_host.registry.load import load
+        from loopx_host.lifecycle.verbs.install import install
 
-        path = absolute(manifest_path)
-        folder, name = open_manifest(path)
         return install(
-            Source(load(folder, name), visible(path), folder.location),
-            store=self._store(),
-            packages=InstalledPackages(),
-            processes=self._processes(),
-            clock=SystemClock(),
+            self._source(manifest_path),
+            **self._ports(),
+            core_capabilities=CORE_CAPABILITIES,
+            execute=execute,
+            plan=plan,
+        )
+
+    def upgrade(
+        self, manifest_path: str, *, execute: bool, plan: str | None = None, accept_permissions: bool = False
+    ) -> dict[str, Any]:
+        """Upgrade from a manifest file."""
+        from loopx_host.lifecycle.verbs.upgrade import upgrade
+
+        return upgrade(
+            self._source(manifest_path),
+            **self._ports(),
+            core_capabilities=CORE_CAPABILITIES,
+            execute=execute,
+            plan=plan,
+            accept_permissions=accept_permissions,
+        )
+
+    def rollback(
+        self, extension_id: str, *, execute: bool, plan: str | None = None, to: str | None = None
+    ) -> dict[str, Any]:
+        """Return to an earlier revision."""
+        from loopx_host.lifecycle.verbs.rollback import rollback
+
+        return rollback(
+            extension_id, **self._ports(), core_capabilities=CORE_CAPABILITIES, execute=execute, plan=plan, to=to
+        )
+
+    def enable(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
+        """Probe and enable."""
+        from loopx_host.lifecycle.verbs.enable import enable
+
+        return enable(extension_id, **self._ports(), execute=execute, plan=plan)
+
+    def disable(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
+        """Disable."""
+        from loopx_host.adapters.clock import SystemClock
+        from loopx_host.lifecycle.verbs.disable import disable
+
+        return disable(extension_id, store=self._store(), clock=SystemClock(), execute=execute, plan=plan)
+
+    def uninstall(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
+        """Uninstall."""
+        from loopx_host.adapters.clock import SystemClock
+        from loopx_host.lifecycle.verbs.uninstall import uninstall
+
+        return uninstall(extension_id, store=self._store(), clock=SystemClock(), execute=execute, plan=plan)
+
+    def history(self, extension_id: str) -> dict[str, Any]:
+        """Show what was done to one extension."""
+        from loopx_host.lifecycle.verbs.history import history
+
+        return history(extension_id, store=self._store())
+
+    def export(self) -> dict[str, Any]:
+        """Return the export document."""
+        from loopx_host.lifecycle.verbs.export import export
+
+        return export(store=self._store())
+
+    def write_export(self, path: str, text: str) -> None:
+        """Write an export to a file, whole or not at all. Raises Refused `output_unwritable`."""
+        from loopx_host.adapters.files import atomic
+        from loopx_host.adapters.files.paths import absolute
+        from loopx_host.core.errors import refuse
+        from loopx_host.core.text import visible
+
+        try:
+            atomic.replace(absolute(path), text.encode("utf-8"))
+        except OSError as error:
+            shown = visible(path)
+            raise refuse("output_unwritable", shown, f"{shown} cannot be written: {error.strerror}") from None
+
+    def restore(self, path: str, *, execute: bool) -> dict[str, Any]:
+        """Install what an export names."""
+        from loopx_host.adapters.files.paths import absolute
+        from loopx_host.core.limits import EXPORT_BYTES
+        from loopx_host.core.text import visible
+        from loopx_host.lifecycle.verbs.restore import restore
+
+        return restore(
+            self._read_input(path, EXPORT_BYTES, "export"),
+            "-" if path == "-" else visible(absolute(path)),
+            open_source=self._source,
+            **self._ports(),
             core_capabilities=CORE_CAPABILITIES,
             execute=execute,
         )
+
+    def repair(self, *, execute: bool) -> dict[str, Any]:
+        """Move what is damaged out of the way."""
+        from loopx_host.adapters.clock import SystemClock
+        from loopx_host.lifecycle.verbs.repair import repair
+
+        return repair(store=self._store(), clock=SystemClock(), execute=execute)
 
     def list(self) -> dict[str, Any]:
         """List what is installed."""
@@ -82,63 +180,26 @@ class Operations:
 
     def doctor(self, extension_id: str, *, execute: bool) -> dict[str, Any]:
         """Probe one extension."""
-        from loopx_host.adapters.clock import SystemClock
-        from loopx_host.adapters.packages.installed import InstalledPackages
         from loopx_host.lifecycle.doctor import doctor
 
-        return doctor(
-            extension_id,
-            store=self._store(),
-            packages=InstalledPackages(),
-            processes=self._processes(),
-            clock=SystemClock(),
-            execute=execute,
-        )
+        return doctor(extension_id, **self._ports(), execute=execute)
 
     def run(
         self, extension_id: str, request: bytes, *, execute: bool, timeout_seconds: float | None = None
     ) -> dict[str, Any]:
         """Run one request."""
-        from loopx_host.adapters.clock import SystemClock
-        from loopx_host.adapters.packages.installed import InstalledPackages
         from loopx_host.lifecycle.run import run
 
-        return run(
-            extension_id,
-            request,
-            store=self._store(),
-            packages=InstalledPackages(),
-            processes=self._processes(),
-            clock=SystemClock(),
-            execute=execute,
-            timeout_seconds=timeout_seconds,
-        )
+        return run(extension_id, request, **self._ports(), execute=execute, timeout_seconds=timeout_seconds)
 
     def read_request(self, path: str) -> bytes:
         """Return the bytes of a request file, or of standard input for ``-``; bounded while reading.
 
         Raises Refused: `request_too_large`, `input_unreadable`.
         """
-        from loopx_host.adapters.files import bounded
-        from loopx_host.adapters.files.paths import absolute
-        from loopx_host.core.errors import refuse
         from loopx_host.core.limits import REQUEST_BYTES
-        from loopx_host.core.text import visible
 
-        shown = "standard input" if path == "-" else visible(path)
-        try:
-            if path == "-":
-                return bounded.read_bounded(0, REQUEST_BYTES)
-            return bounded.read_any(absolute(path), REQUEST_BYTES)
-        except bounded.TooLargeError:
-            summary = f"the request in {shown} is larger than {REQUEST_BYTES} bytes"
-            raise refuse("request_too_large", shown, summary, hint="send less in one request") from None
-        except (OSError, ValueError) as error:
-            reason = (isinstance(error, OSError) and error.strerror) or str(error)
-            summary = f"the request cannot be read from {shown}: {reason}"
-            raise refuse(
-                "input_unreadable", shown, summary, hint="name a readable file, or - for standard input"
-            ) from None
+        return self._read_input(path, REQUEST_BYTES, "request")
 
     def report_path(self, text: str) -> str | None:
         """Keep the report of an internal error in a private file; return its path, or None."""
@@ -155,6 +216,48 @@ class Operations:
             return None
         return path
 
+    def _read_input(self, path: str, limit: int, what: str) -> bytes:
+        from loopx_host.adapters.files import bounded
+        from loopx_host.adapters.files.paths import absolute
+        from loopx_host.core.errors import refuse
+        from loopx_host.core.text import visible
+
+        shown = "standard input" if path == "-" else visible(path)
+        try:
+            return bounded.read_bounded(0, limit) if path == "-" else bounded.read_any(absolute(path), limit)
+        except bounded.TooLargeError:
+            summary = f"the {what} in {shown} is larger than {limit} bytes"
+            raise refuse("request_too_large", shown, summary, hint=f"send a smaller {what}") from None
+        except (OSError, ValueError) as error:
+            reason = (isinstance(error, OSError) and error.strerror) or str(error)
+            summary = f"the {what} cannot be read from {shown}: {reason}"
+            hint = "name a readable file, or - for standard input"
+            raise refuse("input_unreadable", shown, summary, hint=hint) from None
+
+    def _source(self, manifest_path: str) -> Source:
+        """Load a manifest file. Raises Refused with the codes of `registry.load`."""
+        from loopx_host.adapters.files.manifest_folder import open_manifest
+        from loopx_host.adapters.files.paths import absolute
+        from loopx_host.core.text import visible
+        from loopx_host.lifecycle.admission import Source
+        from loopx_host.registry.load import load
+
+        path = absolute(manifest_path)
+        folder, name = open_manifest(path)
+        return Source(load(folder, name), visible(path), folder.location)
+
+    def _ports(self) -> Ports:
+        """Return the adapters of a verb that may start a provider."""
+        from loopx_host.adapters.clock import SystemClock
+        from loopx_host.adapters.packages.installed import InstalledPackages
+
+        return {
+            "store": self._store(),
+            "packages": InstalledPackages(),
+            "processes": self._processes(),
+            "clock": SystemClock(),
+        }
+
     def _store(self) -> FileStateStore:
         from loopx_host.adapters.files.state_store import FileStateStore
 
@@ -163,7 +266,7 @@ class Operations:
     def _processes(self) -> ProcessRunner:
         from loopx_host.adapters.process.runner import ProcessRunner
 
-        return ProcessRunner(self._signals(), owns_process=self._owns_process)
+        return ProcessRunner(self._signals(), owns_process=self._owns_process, waiting=self._waiting)
 
     def _signals(self) -> Interrupts:
         from loopx_host.adapters.process.interrupts import Interrupts

@@ -9,28 +9,93 @@ if TYPE_CHECKING:
 
     from loopx_host.assembly.operations import Operations
 
+    Receipt = dict[str, Any]
 
-def extension_install(host: Operations, args: Namespace) -> dict[str, Any]:
+
+def extension_install(host: Operations, args: Namespace) -> Receipt:
     """`loopx extension install`."""
-    return host.install(args.manifest, execute=args.execute)
+    return host.install(args.manifest, execute=args.execute, plan=args.plan)
 
 
-def extension_list(host: Operations, _args: Namespace) -> dict[str, Any]:
+def extension_upgrade(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension upgrade`."""
+    return host.upgrade(
+        args.manifest, execute=args.execute, plan=args.plan, accept_permissions=args.accept_permissions
+    )
+
+
+def extension_rollback(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension rollback`."""
+    return host.rollback(args.id, execute=args.execute, plan=args.plan, to=args.to)
+
+
+def extension_uninstall(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension uninstall`."""
+    return host.uninstall(args.id, execute=args.execute, plan=args.plan)
+
+
+def extension_list(host: Operations, _args: Namespace) -> Receipt:
     """`loopx extension list`."""
     return host.list()
 
 
-def extension_show(host: Operations, args: Namespace) -> dict[str, Any]:
+def extension_show(host: Operations, args: Namespace) -> Receipt:
     """`loopx extension show`."""
     return host.show(args.id)
 
 
-def extension_doctor(host: Operations, args: Namespace) -> dict[str, Any]:
+def extension_history(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension history`."""
+    return host.history(args.id)
+
+
+def extension_doctor(host: Operations, args: Namespace) -> Receipt:
     """`loopx extension doctor`."""
     return host.doctor(args.id, execute=args.execute)
 
 
-def extension_run(host: Operations, args: Namespace) -> dict[str, Any]:
+def extension_enable(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension enable`."""
+    return host.enable(args.id, execute=args.execute, plan=args.plan)
+
+
+def extension_disable(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension disable`."""
+    return host.disable(args.id, execute=args.execute, plan=args.plan)
+
+
+def extension_run(host: Operations, args: Namespace) -> Receipt:
     """`loopx extension run`; the request is read, within its bound, before anything else is looked at."""
     request = host.read_request(args.input_json)
     return host.run(args.id, request, execute=args.execute)
+
+
+def extension_export(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension export`; without ``--output`` the document itself is the answer."""
+    from loopx_host.cli.render import to_json
+
+    document = host.export()
+    if args.output is None:
+        return document
+    if args.execute:
+        host.write_export(args.output, to_json(document, indent=True))
+    return {
+        "ok": True,
+        "schema_version": "loopx_extension_operation_v0",
+        "operation": "export",
+        "dry_run": not args.execute,
+        "changed": args.execute,
+        "output": args.output,
+        "extensions": [row["id"] for row in document["extensions"]],
+        "skipped": document["skipped"],
+    }
+
+
+def extension_restore(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension restore`."""
+    return host.restore(args.path, execute=args.execute)
+
+
+def extension_repair(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension repair`."""
+    return host.repair(execute=args.execute)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopx_host.assembly.operations import Operations
 from loopx_host.cli import common, streams
+from loopx_host.cli.progress import Progress
 from loopx_host.cli.routes import GROUPS, ROUTES, find
 from loopx_host.core.codes import CODES, EXIT_INTERNAL, EXIT_OUTPUT, EXIT_PROVIDER_FAILED, RETRY
 from loopx_host.core.diagnostics import with_commands
@@ -65,9 +66,10 @@ def _serve(argv: list[str], version: str) -> Answer:
     arguments = words[len(route.words) :]
     if any(flag in arguments for flag in HELP_FLAGS):
         return _static(HELP_SCHEMA, _leaf_help(route)), 0
-    host = Operations(options.state_file, options.runtime_root, owns_process=True)
-    host.handle_signals()
-    receipt = _call(route, arguments, host)
+    with Progress() as progress:
+        host = Operations(options.state_file, options.runtime_root, owns_process=True, waiting=progress)
+        host.handle_signals()
+        receipt = _call(route, arguments, host)
     return with_commands(receipt, _repeated(argv)), 0 if receipt["ok"] else EXIT_PROVIDER_FAILED
 
 
@@ -98,7 +100,7 @@ def _group_help(words: list[str]) -> dict[str, Any]:
     group, rest = words[0], [word for word in words[1:] if word not in HELP_FLAGS]
     if group not in GROUPS or rest:
         raise _unknown(words[:2] if group in GROUPS else words[:1])
-    rows = [f"  {' '.join(route.words):<20}{route.summary}" for route in ROUTES if route.words[0] == group]
+    rows = [f"  {' '.join(route.words):<21}{route.summary}" for route in ROUTES if route.words[0] == group]
     text = f"usage: loopx {group} <command> [options]\n\n{GROUPS[group]}\n\ncommands:\n" + "\n".join(rows) + "\n"
     return _static(HELP_SCHEMA, text)
 
@@ -156,8 +158,17 @@ def _emit(document: dict[str, Any], wanted: str, status: int) -> int:
         streams.write_err(render.to_text(document))
         return status
     else:
-        reason = streams.write_out(render.to_text(document))
+        reason = streams.write_out(_text(document))
     if reason is None:
         return status
     streams.write_err(f"loopx: error [output_unwritable]: standard output cannot be written: {reason}\n")
     return EXIT_OUTPUT
+
+
+def _text(document: dict[str, Any]) -> str:
+    """Return a receipt as text: with rich for a person at a terminal, plain for everything else."""
+    from loopx_host.cli import render, terminal
+
+    if streams.is_terminal() and terminal.is_capable():
+        return terminal.to_text(document) or render.to_text(document)
+    return render.to_text(document)

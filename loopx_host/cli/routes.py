@@ -22,60 +22,116 @@ class Route:
 
     __slots__ = ("arguments", "example", "handler", "summary", "words")
 
-    def __init__(self, words: str, handler: str, summary: str, arguments: tuple[Argument, ...], example: str) -> None:
+    def __init__(self, words: str, summary: str, arguments: tuple[Argument, ...], example: str) -> None:
         self.words = tuple(words.split())
-        self.handler = handler
+        self.handler = words.replace(" ", "_")
         self.summary = summary
         self.arguments = arguments
-        self.example = example
+        self.example = f"loopx {words} {example}".rstrip()
 
 
 ID = Argument("id", metavar="ID", help="the extension id")
 EXECUTE = Argument(
     "--execute", action="store_true", help="do it; without this the command only says what it would do"
 )
+PLAN = Argument("--plan", metavar="DIGEST", help="refuse unless this is still the change that a preview showed")
 MANIFEST = Argument("--manifest", metavar="PATH", required=True, help="the extension.toml to trust")
 INPUT = Argument(
     "--input-json", metavar="PATH", required=True, help="the request, one JSON object; - reads standard input"
 )
+ACCEPT = Argument(
+    "--accept-permissions", action="store_true", help="accept that the new revision declares more permissions"
+)
+TO = Argument("--to", metavar="REVISION", help="a kept revision (see `show`); the previous one when left out")
+OUTPUT = Argument("--output", metavar="PATH", help="write a file instead of standard output; needs --execute")
+EXPORT = Argument("path", metavar="PATH", help="a file that `export` wrote; - reads standard input")
 
 GROUPS = {"extension": "install, prove and run extensions"}
 
 ROUTES = (
     Route(
         "extension install",
-        "extension_install",
         "trust one manifest after its doctor proved the provider",
-        (MANIFEST, EXECUTE),
-        "loopx extension install --manifest standalone-extension/extension.toml --execute",
+        (MANIFEST, EXECUTE, PLAN),
+        "--manifest standalone-extension/extension.toml --execute",
+    ),
+    Route(
+        "extension upgrade",
+        "trust another revision of an installed extension",
+        (MANIFEST, ACCEPT, EXECUTE, PLAN),
+        "--manifest standalone-extension/extension.toml --execute",
+    ),
+    Route(
+        "extension rollback",
+        "return to a revision that was trusted before",
+        (ID, TO, EXECUTE, PLAN),
+        "loopx-text-stats --execute",
+    ),
+    Route(
+        "extension uninstall",
+        "forget an extension; its package stays installed",
+        (ID, EXECUTE, PLAN),
+        "loopx-text-stats --execute",
     ),
     Route(
         "extension list",
-        "extension_list",
         "list installed extensions and whether each is ready",
         (),
-        "loopx extension list --format json",
+        "--format json",
     ),
     Route(
         "extension show",
-        "extension_show",
-        "show manifest, proof, revisions and history of one extension",
+        "show manifest, proof and revisions of one extension",
         (ID,),
-        "loopx extension show loopx-text-stats",
+        "loopx-text-stats",
+    ),
+    Route(
+        "extension history",
+        "show what was done to one extension, newest first",
+        (ID,),
+        "loopx-text-stats",
     ),
     Route(
         "extension doctor",
-        "extension_doctor",
         "probe an extension and record the proof",
         (ID, EXECUTE),
-        "loopx extension doctor loopx-text-stats --execute",
+        "loopx-text-stats --execute",
+    ),
+    Route(
+        "extension enable",
+        "probe an extension, then let it be dispatched",
+        (ID, EXECUTE, PLAN),
+        "loopx-text-stats --execute",
+    ),
+    Route(
+        "extension disable",
+        "take an extension out of dispatch; it stays listed",
+        (ID, EXECUTE, PLAN),
+        "loopx-text-stats --execute",
     ),
     Route(
         "extension run",
-        "extension_run",
         "run one request in one bounded process",
         (ID, INPUT, EXECUTE),
-        "loopx extension run loopx-text-stats --input-json request.json --execute",
+        "loopx-text-stats --input-json request.json --execute",
+    ),
+    Route(
+        "extension export",
+        "write down what is installed, for another machine",
+        (OUTPUT, EXECUTE),
+        "--output extensions.json --execute",
+    ),
+    Route(
+        "extension restore",
+        "install what an export names",
+        (EXPORT, EXECUTE),
+        "extensions.json --execute",
+    ),
+    Route(
+        "extension repair",
+        "move what is damaged in the state file out of the way",
+        (EXECUTE,),
+        "--execute",
     ),
 )
 

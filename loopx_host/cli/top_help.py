@@ -1,4 +1,4 @@
-"""The top help, a constant: it is shown without importing anything else (a test compares it with the routes)."""
+"""The top help, a constant: shown without importing anything else (a test compares it with the routes)."""
 
 TOP_HELP = """\
 usage: loopx <command> [options]
@@ -7,17 +7,26 @@ loopx installs, proves and runs extensions: providers that answer one JSON reque
 Every command that changes something only says what it would do until --execute is given.
 
 commands:
-  extension install   trust one manifest after its doctor proved the provider
-  extension list      list installed extensions and whether each is ready
-  extension show      show manifest, proof, revisions and history of one extension
-  extension doctor    probe an extension and record the proof
-  extension run       run one request in one bounded process
+  extension install    trust one manifest after its doctor proved the provider
+  extension upgrade    trust another revision of an installed extension
+  extension rollback   return to a revision that was trusted before
+  extension uninstall  forget an extension; its package stays installed
+  extension list       list installed extensions and whether each is ready
+  extension show       show manifest, proof and revisions of one extension
+  extension history    show what was done to one extension, newest first
+  extension doctor     probe an extension and record the proof
+  extension enable     probe an extension, then let it be dispatched
+  extension disable    take an extension out of dispatch; it stays listed
+  extension run        run one request in one bounded process
+  extension export     write down what is installed, for another machine
+  extension restore    install what an export names
+  extension repair     move what is damaged in the state file out of the way
 
 options of every command:
-  --format text|json  text (default) or json: one document on standard output, for errors too
-  --state-file PATH   use this activation state file
-  --runtime-root DIR  use this directory instead of the platform's state directory
-  --debug             show a traceback when loopx itself fails
+  --format text|json   text (default) or json: one document on standard output, for errors too
+  --state-file PATH    use this activation state file
+  --runtime-root DIR   use this directory instead of the platform's state directory
+  --debug              show a traceback when loopx itself fails
   --help, --version
 
 example:

@@ -67,7 +67,10 @@ def _compile() -> list[tuple[str, Pattern[str]]]:
     shapes = (
         (
             "private-key",
-            r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?",
+            (
+                r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----))*+"
+                r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
+            ),
         ),
         ("url-password", r"(?P<label>\b[a-z][a-z0-9+.-]{0,20}://[^\s/:@]{0,128}:)[^\s/@]{1,256}(?P<rest>@)"),
         ("authorization", r"(?i)(?P<label>\b(?:bearer|basic)\s{1,4})[a-z0-9._~+/-]{8,}={0,2}"),
@@ -79,8 +82,9 @@ def _compile() -> list[tuple[str, Pattern[str]]]:
         (
             "secret",
             (
-                r"(?i)(?P<label>\b[a-z0-9_.-]{0,40}(?:passw(?:or)?d|secret|token|(?:api|access)[_-]?key)"
-                r"[a-z0-9_]{0,20}[\"']?\s{0,4}[:=]\s{0,4}[\"']?)[^\s\"',;]{3,}"
+                r"(?i)(?P<label>(?:passw(?:or)?d|secret|token|(?:api|access)[_-]?key)"
+                r"[a-z0-9_]{0,20}\\?[\"']?\s{0,4}[:=]\s{0,4})"
+                r"(?:\\?\"[^\"\r\n]++\"?|\\?'[^'\r\n]++'?|[^\s\"',;]{3,})"
             ),
         ),
     )
@@ -95,13 +99,13 @@ def stderr_tail(data: bytes) -> str | None:
     """
     if not data:
         return None
-    text = data[-4 * STDERR_TAIL_BYTES :].decode("utf-8", "replace")
-    return _last_bytes(visible(redact(text), keep="\n\t"), STDERR_TAIL_BYTES)
+    clean = redact(data.decode("utf-8", "replace"))
+    return _last_bytes(visible(clean[-STDERR_TAIL_BYTES:], keep="\n\t"), STDERR_TAIL_BYTES)
 
 
 def excerpt(data: bytes, limit: int = 160) -> str:
     """Return the beginning of a provider's output on one clean line, for a receipt's `error`."""
-    return one_line(redact(data[: 4 * limit].decode("utf-8", "replace")), limit)
+    return one_line(redact(data.decode("utf-8", "replace")), limit)
 
 
 def _last_bytes(text: str, limit: int) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from loopx_host.core.errors import refuse
 from loopx_host.lifecycle import receipts
 from loopx_host.lifecycle.identity import Missing, Target
-from loopx_host.lifecycle.install import moved
+from loopx_host.lifecycle.pinned import with_pin
 from loopx_host.lifecycle.probe import Probe, probe
 from loopx_host.lifecycle.proof import proved, remembered
 from loopx_host.lifecycle.readiness import missing_entrypoint, readiness, refusal
 from loopx_host.lifecycle.state import State
+from loopx_host.lifecycle.writing import replace_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def doctor(
         probed = probe(target, runtime, packages, processes)
     at = clock.now()
     raw = _recorded(entry, target, probed, packages.platform(), at)
-    store.change(lambda data: _swap(State.parse(data, store.location), entry, raw).to_bytes())
+    replace_entry(store, entry, raw)
     block = receipts.doctor_block(manifest.id, manifest.version, probed)
     if probed.failure_kind == "entrypoint_missing":
         raise _gone(entry, target, block)
@@ -108,11 +109,8 @@ def _gone(entry: Entry, target: Target | Missing, block: dict[str, Any] | None) 
 
 
 def _recorded(entry: Entry, target: Target | Missing, probed: Probe, platform: str, at: str) -> dict[str, Any]:
-    raw = proved(entry.raw, entry.active.id, probed, platform, at)
-    if isinstance(target, Target) and entry.active.launcher is None and probed.verified:
-        raw["revisions"] = [
-            {**one.raw, "launcher": target.pin()} if one.id == entry.active.id else one.raw for one in entry.revisions
-        ]
+    kept = with_pin(entry, target) if isinstance(target, Target) and probed.verified else entry.raw
+    raw = proved(kept, probed, platform, at)
     event = {
         "at": at,
         "operation": "doctor",
@@ -120,9 +118,3 @@ def _recorded(entry: Entry, target: Target | Missing, probed: Probe, platform: s
         "failure_kind": probed.failure_kind,
     }
     return remembered(raw, event)
-
-
-def _swap(state: State, entry: Entry, raw: dict[str, Any]) -> State:
-    if state.entry(entry.id).token != entry.token:
-        raise moved(entry.id)
-    return state.with_entry(raw)

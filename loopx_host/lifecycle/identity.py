@@ -54,12 +54,16 @@ class Missing:
 
 
 class RuntimeIdentity:
-    """One digest over group digests of content (contract section 5, *Readiness*)."""
+    """One digest over group digests of content (contract section 5, *Readiness*).
 
-    __slots__ = ("digest", "groups")
+    `launcher_sha256` is the digest of the launcher file alone, for people and plans.
+    """
 
-    def __init__(self, groups: dict[str, str]) -> None:
+    __slots__ = ("digest", "groups", "launcher_sha256")
+
+    def __init__(self, groups: dict[str, str], launcher_sha256: str = "") -> None:
         self.groups = groups
+        self.launcher_sha256 = launcher_sha256
         self.digest = canonical_digest(groups)
 
 

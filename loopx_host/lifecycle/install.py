@@ -66,9 +66,7 @@ def install(
         raise doctor_failed(manifest.id, target, probed, doctor, source.again)
     at = clock.now()
     raw = _entry(source, target, probed, packages.platform(), at)
-    for digest, data in manifest.snapshot.items():
-        store.keep_schema(digest, data)
-    store.change(lambda data: _add(State.parse(data, store.location), raw).to_bytes())
+    store.change(lambda data: _add(State.parse(data, store.location), raw).replacement(manifest.snapshot))
     return {
         **_operation(source, dry_run=False, enabled=True, doctor=doctor),
         "at": at,
@@ -199,7 +197,7 @@ def _entry(source: Source, target: Target, probed: Probe, platform: str, at: str
         "revisions": [revision],
     }
     event = {"at": at, "operation": "install", "revision": manifest.revision, "version": manifest.version}
-    return remembered(proved(raw, manifest.revision, probed, platform, at), event)
+    return remembered(proved(raw, probed, platform, at), event)
 
 
 def _add(state: State, raw: dict[str, Any]) -> State:

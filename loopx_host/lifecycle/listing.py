@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopx_host.lifecycle.readiness import readiness, refusal
 from loopx_host.lifecycle.receipts import DETAIL_SCHEMA
-from loopx_host.lifecycle.state import STATE_SCHEMA, BadEntry, State
+from loopx_host.lifecycle.state import REPAIR, STATE_SCHEMA, BadEntry, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,5 +79,5 @@ def _bad_row(entry: BadEntry) -> dict[str, Any]:
         "reason": entry.code,
         "changed": [],
         "env": [],
-        "next_command": None,
+        "next_command": REPAIR,
     }

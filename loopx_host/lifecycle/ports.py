@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from loopx_host.lifecycle.identity import Missing, RuntimeIdentity, Target
     from loopx_host.lifecycle.launch import Ended, Launch
+    from loopx_host.lifecycle.state import Replacement
     from loopx_host.registry.manifest import Runtime
 
 
@@ -27,15 +28,23 @@ class StateStore(Protocol):
         """
         ...
 
-    def change(self, edit: Callable[[bytes | None], bytes]) -> None:
+    def change(self, edit: Callable[[bytes | None], Replacement]) -> None:
         """Replace the file by ``edit(bytes now)`` under the lock, durably, or leave it as it was.
 
+        The schemas a replacement brings are kept before it and those it no longer refers to dropped after it.
         Raises Refused: those of `read`, `lock_busy`, `state_unwritable`, and whatever `edit` raises.
         """
         ...
 
-    def keep_schema(self, digest: str, data: bytes) -> None:
-        """Keep a schema file under its SHA-256 beside the state; the same bytes twice are one file."""
+    def preserve(self, data: bytes) -> str:
+        """Keep a copy of a damaged state file beside it, once per content; return its path, as shown."""
+        ...
+
+    def set_aside(self) -> str:
+        """Move the state file to a name that says it is damaged, under the lock; return its path, as shown.
+
+        Raises Refused: `lock_busy`, `state_unwritable`, `state_unsafe`.
+        """
         ...
 
 
@@ -52,6 +61,14 @@ class Packages(Protocol):
 
     def identify(self, target: Target) -> RuntimeIdentity | None:
         """Return the identity of the very path that is executed, or None when it cannot be executed."""
+        ...
+
+    def owner(self, target: Target) -> dict[str, str] | None:
+        """Return name and version of the distribution that carries the launcher, or None: unowned."""
+        ...
+
+    def pip_command(self, owner: dict[str, str]) -> str:
+        """Return the command that would put a distribution back; shown to a person, never run."""
         ...
 
     def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:

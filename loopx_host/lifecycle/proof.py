@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from loopx_host.lifecycle.probe import Probe
 
 
-def proved(raw: dict[str, Any], revision: str, probed: Probe, platform: str, at: str) -> dict[str, Any]:
-    """Return the entry with the probe recorded: its proof, or the failure that cleared it.
+def proved(raw: dict[str, Any], probed: Probe, platform: str, at: str) -> dict[str, Any]:
+    """Return the entry with the probe of its active revision recorded: the proof, or the failure that cleared it.
 
     The two v0 fields and the proof are always written together. No provider output is stored; of a failed
     probe's standard error only the digest.
     """
-    identity = probed.identity
+    identity, revision = probed.identity, raw["active_revision"]
     proof = {
         "revision": revision,
         "identity": identity.digest if identity else None,
@@ -30,10 +30,18 @@ def proved(raw: dict[str, Any], revision: str, probed: Probe, platform: str, at:
     }
     return {
         **raw,
+        "revisions": [_with_identity(one, revision, probed) for one in raw["revisions"]],
         "proof": proof,
         "doctor_verified_revision": revision if identity else None,
         "doctor_verified_entrypoint_identity": identity.digest if identity else None,
     }
+
+
+def _with_identity(one: dict[str, Any], revision: str, probed: Probe) -> dict[str, Any]:
+    """Remember with the revision what was proved for it, so that a rollback can tell that the code changed."""
+    if probed.identity is None or one["revision"] != revision:
+        return one
+    return {**one, "proved_identity": probed.identity.digest}
 
 
 def _failure(probed: Probe, at: str) -> dict[str, Any]:

@@ -8,13 +8,49 @@ if TYPE_CHECKING:
 
     from loopx_host.core.errors import Refused
     from loopx_host.lifecycle.probe import Probe
+    from loopx_host.lifecycle.state import Entry
+    from loopx_host.registry.manifest import Manifest
 
 OPERATION_SCHEMA = "loopx_extension_operation_v0"
 DOCTOR_SCHEMA = "loopx_extension_doctor_v0"
+UNOWNED = "unowned"
 RUN_SCHEMA = "loopx_extension_run_receipt_v0"
 DETAIL_SCHEMA = "loopx_extension_detail_v0"
 
 Receipt = dict[str, "Any"]
+
+
+def operation(verb: str, manifest: Manifest, *, executed: bool, changed: bool, doctor: Receipt | None) -> Receipt:
+    """Return the head of the operation document of a verb that is about one manifest revision."""
+    return {
+        "ok": True,
+        "schema_version": OPERATION_SCHEMA,
+        "operation": verb,
+        "dry_run": not executed,
+        "changed": changed,
+        "extension_id": manifest.id,
+        "version": manifest.version,
+        "revision": manifest.revision,
+        "previous_revision": None,
+        "enabled": None,
+        "doctor": doctor,
+        "rollback_available": False,
+    }
+
+
+def bit(verb: str, entry: Entry, *, executed: bool, would_change: bool) -> Receipt:
+    """Return the operation document of a verb that sets or clears the enabled bit."""
+    return {
+        "ok": True,
+        "schema_version": OPERATION_SCHEMA,
+        "operation": verb,
+        "dry_run": not executed,
+        "changed": executed and would_change,
+        "would_change": would_change,
+        "extension_id": entry.id,
+        "enabled": entry.enabled,
+        "active_revision": entry.active.id,
+    }
 
 
 def doctor_block(extension_id: str, version: str, probed: Probe) -> Receipt:

@@ -7,6 +7,7 @@ fields are kept. One bad entry is a `BadEntry` and spoils nothing else.
 from __future__ import annotations
 
 import json
+import re
 
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.errors import refuse
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from loopx_host.core.errors import Refused
 
+REPAIR = ("extension", "repair", "--execute")
+_DIGEST = re.compile("[0-9a-f]{64}")
 STATE_SCHEMA = "loopx_extension_state_v0"
 
 
@@ -42,6 +45,13 @@ class Revision:
         """The pinned launcher; None in an entry that a v0 tool wrote."""
         pin = self.raw.get("launcher")
         return pin if isinstance(pin, dict) else None
+
+    @property
+    def schemas(self) -> list[str]:
+        """The SHA-256 of every schema file this revision refers to."""
+        runtime = self.manifest.form["runtime"] or {}
+        named = [runtime[key] for key in ("request_schema", "response_schema") if key in runtime]
+        return [digest for one in named for digest in (one["sha256"], *one["siblings"].values())]
 
     @property
     def folder(self) -> str | None:
@@ -92,6 +102,12 @@ class Entry:
         return proof if agrees and proof.get("identity") else None
 
     @property
+    def history(self) -> list[Any]:
+        """What was done to it, newest first."""
+        kept = self.raw.get("history")
+        return kept if isinstance(kept, list) else []
+
+    @property
     def token(self) -> str:
         """What a compare-and-set compares: the digest of the whole entry."""
         return canonical_digest(self.raw)
@@ -109,7 +125,30 @@ class BadEntry:
 
     def refusal(self) -> Refused:
         """Return the refusal that using this entry meets."""
-        return refuse(self.code, self.id, f"the state entry of `{one_line(self.id, 60)}` {self.reason}")
+        shown = one_line(self.id, 60)
+        return refuse(
+            self.code,
+            shown,
+            f"the state entry of `{shown}` {self.reason}",
+            hint="repair takes it out of the state file and keeps a copy; then install the extension again",
+            next_command=REPAIR,
+        )
+
+
+class Replacement:
+    """What a state file is replaced by: its bytes, the schemas that come with it, those it refers to.
+
+    `schemas` maps SHA-256 to bytes. `referred` is None when an entry cannot be read: then nothing is dropped.
+    """
+
+    __slots__ = ("data", "referred", "schemas")
+
+    def __init__(
+        self, data: bytes, *, schemas: dict[str, bytes] | None = None, referred: frozenset[str] | None = None
+    ) -> None:
+        self.data = data
+        self.schemas = schemas or {}
+        self.referred = referred
 
 
 class State:
@@ -138,6 +177,15 @@ class State:
             raise _damaged(location, "it has no table of extensions")
         return cls(document)
 
+    def replacement(self, schemas: dict[str, bytes] | None = None) -> Replacement:
+        """Return this state as what the file is to be replaced by."""
+        entries = self.entries()
+        referred: frozenset[str] | None = None
+        if not any(isinstance(entry, BadEntry) for entry in entries):
+            whole = [entry for entry in entries if isinstance(entry, Entry)]
+            referred = frozenset(digest for entry in whole for one in entry.revisions for digest in one.schemas)
+        return Replacement(self.to_bytes(), schemas=schemas, referred=referred)
+
     def to_bytes(self) -> bytes:
         """Return the document as it is written: sorted, indented, one final line feed."""
         return json.dumps(self.document, indent=2, sort_keys=True, ensure_ascii=False).encode() + b"\n"
@@ -146,6 +194,10 @@ class State:
         """Return every entry by id, the bad ones among them."""
         extensions: dict[str, Any] = self.document["extensions"]
         return [_read(extension_id, extensions[extension_id]) for extension_id in sorted(extensions)]
+
+    def bad_entries(self) -> list[BadEntry]:
+        """Return the entries that cannot be used."""
+        return [entry for entry in self.entries() if isinstance(entry, BadEntry)]
 
     def entry(self, extension_id: str) -> Entry:
         """Return one entry. Raises Refused: `extension_not_installed`, or the code of a bad entry."""
@@ -168,6 +220,16 @@ class State:
         extensions: dict[str, Any] = self.document["extensions"]
         return _read(extension_id, extensions[extension_id]) if extension_id in extensions else None
 
+    def token(self, extension_id: str) -> str | None:
+        """Return the token of an entry as it stands, whole or bad; None when there is none."""
+        extensions: dict[str, Any] = self.document["extensions"]
+        return canonical_digest(extensions[extension_id]) if extension_id in extensions else None
+
+    def without_entry(self, extension_id: str) -> State:
+        """Return the state without one entry."""
+        kept = {name: raw for name, raw in self.document["extensions"].items() if name != extension_id}
+        return State({**self.document, "extensions": kept})
+
     def with_entry(self, raw: dict[str, Any]) -> State:
         """Return the state with this entry added or replaced."""
         extensions = {**self.document["extensions"], raw["id"]: raw}
@@ -179,7 +241,8 @@ def _damaged(location: str, reason: str) -> Refused:
         "state_damaged",
         location,
         f"the state file {location} is damaged: {reason}",
-        hint="nothing was changed; put back a copy of the file, or move it aside to start with no extensions",
+        hint="nothing was changed; repair moves the file aside and deletes nothing",
+        next_command=REPAIR,
     )
 
 
@@ -251,8 +314,16 @@ def _is_runtime(runtime: dict[str, Any]) -> bool:
         and isinstance(runtime.get("protocol"), str)
         and all(_is_texts(runtime.get(key)) for key in ("args", "doctor_args", "required_permissions"))
         and _is_texts(runtime.get("env", []))
+        and all(_is_schema(runtime[key]) for key in ("request_schema", "response_schema") if key in runtime)
         and all(type(number) is int and number > 0 for number in (*seconds, *bounds))
     )
+
+
+def _is_schema(named: object) -> bool:
+    if not isinstance(named, dict) or not isinstance(named.get("siblings"), dict):
+        return False
+    digests = (named.get("sha256"), *named["siblings"].values())
+    return all(isinstance(digest, str) and _DIGEST.fullmatch(digest) for digest in digests)
 
 
 def _is_texts(value: object) -> bool:

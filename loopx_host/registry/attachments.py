@@ -9,6 +9,7 @@ from loopx_host.core.digest import sha256_hex
 from loopx_host.core.limits import PROFILE_BYTES, SCHEMA_BYTES
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import one_line
+from loopx_host.registry import grammar
 from loopx_host.registry.folder_error import FolderError
 from loopx_host.registry.report import kind_of
 
@@ -85,7 +86,7 @@ class Attachments:
             if not target:
                 continue
             joined = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
-            if ":" in target or target.startswith("/") or joined.startswith(".."):
+            if ":" in target or not target.isprintable() or grammar.relative_path(joined):
                 report.bad(pointer, f"refers to {one_line(reference, 80)}; only files of this package are followed")
                 return []
             found.append(joined)

@@ -10,7 +10,7 @@ from loopx_host.registry.folder_error import FolderError
 from loopx_host.registry.manifest import Manifest
 from loopx_host.registry.manifest_rules import normal_form
 from loopx_host.registry.report import Report
-from loopx_host.registry.toml_source import line_of, parse
+from loopx_host.registry.toml_source import Lines, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,8 +34,10 @@ def load(folder: ManifestFolder, name: str) -> Manifest:
     document, text = parse(data, shown)
     report, attachments = Report(), Attachments(folder)
     form = normal_form(report, document, attachments)
-    for problem in report.problems:
-        problem.line = line_of(text, problem.pointer)
+    if report.problems:
+        lines = Lines(text)
+        for problem in report.problems:
+            problem.line = lines.of(problem.pointer)
     if report.errors:
         raise _invalid(shown, report.errors)
     return Manifest(form, snapshot=attachments.snapshot, warnings=tuple(report.warnings))

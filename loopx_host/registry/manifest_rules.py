@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from loopx_host.core import limits
-from loopx_host.core.text import one_line
 from loopx_host.registry import api, grammar, report
 from loopx_host.registry.manifest import MANIFEST_SCHEMA
+from loopx_host.registry.toml_source import step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def normal_form(report: Report, document: Table, attachments: Attachments) -> di
         "provider": provider,
         "runtime": runtime,
     }
-    if not any(key in document for key in ("runtime", "provides", "implements")):
+    if "runtime" not in document and document.get("provides", []) == document.get("implements", []) == []:
         report.error(
             "manifest_missing_key",
             "runtime",
@@ -152,8 +152,9 @@ def _runtime(
 
 def _required_permissions(found: Report, table: Table, declared: list[str]) -> list[str]:
     required = report.texts(found, table, "required_permissions", "runtime.", grammar.permission)
+    known = set(declared)
     for token in required:
-        if token not in declared:
+        if token not in known:
             found.error(
                 "manifest_conflict",
                 "runtime.required_permissions",
@@ -202,7 +203,7 @@ def _requires(found: Report, table: object) -> dict[str, str]:
         return {}
     kept: dict[str, str] = {}
     for name, value in table.items():
-        pointer = f"runtime.requires.{one_line(name, 40)}"
+        pointer = f"runtime.requires.{step(name)}"
         wrong = grammar.prerequisite(name)
         if wrong:
             found.bad(pointer, wrong)
@@ -255,7 +256,7 @@ def _capability(
 ) -> dict[str, Any]:
     report_keys(found, table, PROVIDES_KEYS, at)
     checks = {"id": grammar.capability_id, "visibility": grammar.one_of("public", "internal")}
-    public = table.get("visibility") != "internal"
+    public = str(table.get("visibility")).strip() != "internal"
     form: dict[str, Any] = {
         "origin": "extension",
         "provider_id": provider["id"],
@@ -314,5 +315,7 @@ def _surfaces(found: Report, document: Table) -> list[dict[str, Any]]:
 
 
 def _unique(found: Report, pointer: str, names: list[str]) -> None:
-    for name in sorted({name for name in names if names.count(name) > 1}):
+    seen: set[str] = set()
+    twice = {name for name in names if name in seen or seen.add(name)}  # type: ignore[func-returns-value]
+    for name in sorted(twice):
         found.error("manifest_duplicate", pointer, f"{pointer} names `{name}` more than once")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopx_host.core.diagnostics import ERROR, WARNING, Problem
 from loopx_host.core.text import one_line
+from loopx_host.registry.toml_source import step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def known_keys(report: Report, table: Table, at: str, valid: Iterable[str], *, c
         if key in names or key.startswith("x-"):
             continue
         near, close = nearest(key, names)
-        pointer = at + one_line(key, 60)
+        pointer = at + step(key)
         advice = f"; the nearest key is `{near}`" if near else ""
         say = report.error if closed or close else report.warn
         say("manifest_unknown_key", pointer, f"{pointer} is not a key of this manifest{advice}", near)

@@ -10,6 +10,7 @@ from loopx_host.core.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -54,7 +55,13 @@ def _decode(data: bytes, name: str) -> str:
 
 def _explain(error: Exception) -> str:
     message = one_line(str(error))
-    overwritten = ("Cannot overwrite", "Cannot declare", "Cannot mutate", "Duplicate inline table key")
+    overwritten = (
+        "Cannot overwrite",
+        "Cannot declare",
+        "Cannot mutate",
+        "Cannot redefine",
+        "Duplicate inline table key",
+    )
     return f"duplicate key: {message}" if message.startswith(overwritten) else message
 
 
@@ -76,56 +83,101 @@ def _containers(node: object) -> list[object]:
     return [child for child in children if isinstance(child, (dict, list))]
 
 
-_HEADER = re.compile(r"\s*(\[\[?)\s*([A-Za-z0-9_.\"' -]+?)\s*\]\]?\s*(?:#.*)?$")
-_KEY = re.compile(r"\s*(?:\"([^\"]*)\"|'([^']*)'|([A-Za-z0-9_-]+))\s*(?:=|\.)")
-_MULTILINE = re.compile(r"'''|\"\"\"")
-_STEP = re.compile(r"([^.\[\]]+)(?:\[([0-9]+)\])?")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+_PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_STATEMENT = re.compile(rf"[ \t]*(\[\[?)?[ \t]*({_PART}(?:[ \t]*\.[ \t]*{_PART})*+)")
+_PARTS = re.compile(_PART)
+# What a statement is made of. Strings and comments are opaque; brackets tell where a value goes on.
+_PIECE = re.compile(
+    r'''"""(?:[^"\\]++|\\[\s\S]|"{1,2}(?!"))*+"{3,5}'''
+    r"""|'''[\s\S]*?'{3,5}"""
+    r'''|"(?:[^"\\\n]|\\.)*+"'''
+    r"""|'[^'\n]*+'|\#[^\n]*+"""
+    r"""|(?P<open>[\[{])|(?P<close>[\]}])|(?P<end>\n)|[^"'\#\[\]{}\n]++""",
+)
+_ELEMENT = re.compile(r"\[[0-9]+\]$")
 
 
-def line_of(text: str, pointer: str) -> int | None:
-    """Return the 1-based line of the key that `pointer` (``runtime.args``, ``provides[1].id``) names.
+def step(key: str) -> str:
+    """Return `key` as it stands in a pointer: quoted, as in TOML, when it is not a bare key; on one short line."""
+    return one_line(key, 60) if _BARE_KEY.fullmatch(key) else f'"{one_line(key, 60)}"'
 
-    None where it cannot be known: a key inside an inline table, or a text this reading does not follow.
-    """
-    path = [(name, int(index) if index else None) for name, index in _STEP.findall(pointer)]
-    if not path:
+
+class Lines:
+    """The 1-based line of every key and header of a TOML document that parses, by pointer."""
+
+    def __init__(self, text: str) -> None:
+        self._said: dict[str, int] = {}
+        self._implied: dict[str, int] = {}  # `a` of `[a.b]`, where nothing says `a` itself
+        self._elements: dict[str, int] = {}  # arrays of tables: pointer → index of the latest element
+        table = ""
+        for line, start in _statements(text):
+            match = _STATEMENT.match(text, start)
+            if match is None:
+                continue
+            parts = [step(_key(part)) for part in _PARTS.findall(match[2])]
+            if match[1] is None:
+                self._note(table, parts, line)
+            else:
+                table = self._header(parts, line, array=match[1] == "[[")
+
+    def of(self, pointer: str) -> int | None:
+        """Return the line of what `pointer` (``runtime.args[0]``, ``provides[1].id``) names.
+
+        An element of an array stands where its key stands. None where it cannot be known: a key that is
+        missing, or one inside an inline table.
+        """
+        for name in (pointer, _ELEMENT.sub("", pointer)):
+            for known in (self._said, self._implied):
+                if name in known:
+                    return known[name]
         return None
-    *tables, (key, _) = path
-    return _scan(text, tables, key) or (_scan_header(text, path) if path else None)
+
+    def _header(self, parts: list[str], line: int, *, array: bool) -> str:
+        pointer = self._note("", parts, line, last=array)
+        if array:
+            self._elements[pointer] = self._elements.get(pointer, -1) + 1
+            pointer = self._element(pointer)
+            self._said.setdefault(pointer, line)
+        return pointer
+
+    def _note(self, table: str, parts: list[str], line: int, *, last: bool = True) -> str:
+        """Remember the line of `parts` below `table`; return the pointer. `last`: do not enter the last one."""
+        pointer = table
+        for number, part in enumerate(parts, start=1):
+            pointer = f"{pointer}.{part}" if pointer else part
+            whole = number == len(parts)
+            (self._said if whole else self._implied).setdefault(pointer, line)
+            if not (whole and last):
+                pointer = self._element(pointer)
+        return pointer
+
+    def _element(self, pointer: str) -> str:
+        return f"{pointer}[{self._elements[pointer]}]" if pointer in self._elements else pointer
 
 
-def _scan(text: str, tables: list[tuple[str, int | None]], key: str) -> int | None:
-    wanted = ".".join(name for name, _ in tables)
-    wanted_index = tables[-1][1] if tables else None
-    for number, header, index, name in _keys(text):
-        if header == wanted and name == key and (wanted_index is None or index == wanted_index):
-            return number
-    return None
+def _statements(text: str) -> Iterator[tuple[int, int]]:
+    """Yield (line, offset) of each place where a statement may begin: a line outside every value."""
+    line, depth = 1, 0
+    yield line, 0
+    for piece in _PIECE.finditer(text):
+        kind = piece.lastgroup
+        if kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth -= 1
+        elif kind == "end":
+            line += 1
+            if depth == 0:
+                yield line, piece.end()
+        else:
+            line += text.count("\n", piece.start(), piece.end())
 
 
-def _scan_header(text: str, path: list[tuple[str, int | None]]) -> int | None:
-    wanted = ".".join(name for name, _ in path)
-    index_wanted = path[-1][1]
-    for number, header, index, name in _keys(text):
-        if name is None and header == wanted and (index_wanted is None or index == index_wanted):
-            return number
-    return None
+def _key(part: str) -> str:
+    """Return the key that `part` of a statement spells."""
+    if part[0] not in "\"'":
+        return part
+    import tomli
 
-
-def _keys(text: str) -> list[tuple[int, str, int, str | None]]:
-    """Return (line, table, index of the table in its array, key or None for the header) in file order."""
-    found: list[tuple[int, str, int, str | None]] = []
-    header, index, seen, inside = "", 0, dict[str, int](), None
-    for number, line in enumerate(text.split("\n"), start=1):
-        if inside is None:
-            head = _HEADER.match(line)
-            if head:
-                header = head[2].replace('"', "").replace("'", "").replace(" ", "")
-                index = seen.get(header, -1) + 1
-                seen[header] = index
-                found.append((number, header, index, None))
-            elif key := _KEY.match(line):
-                found.append((number, header, index, key[1] or key[2] or key[3]))
-        for mark in _MULTILINE.findall(line):
-            inside = mark if inside is None else None if mark == inside else inside
-    return found
+    return next(iter(tomli.loads(f"{part} = 0")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 _PRIVATE = 0o600
+_SUFFIX = ".tmp"
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -16,7 +17,7 @@ def replace(path: str, data: bytes) -> None:
     the sync of the directory, failed after the rename.
     """
     directory, name = os.path.split(path)
-    draft = os.path.join(directory, f".{name}.{os.urandom(8).hex()}.tmp")
+    draft = os.path.join(directory, f"{_prefix(name)}{os.urandom(8).hex()}{_SUFFIX}")
     try:
         _write(draft, data)
         os.rename(draft, path)
@@ -24,6 +25,18 @@ def replace(path: str, data: bytes) -> None:
         _discard(draft)
         raise
     sync_directory(directory)
+
+
+def discard_drafts(path: str) -> None:
+    """Remove what killed writers of `path` left; call it only while no other writer can be at work."""
+    directory, name = os.path.split(path)
+    for entry in os.listdir(directory):
+        if entry.startswith(_prefix(name)) and entry.endswith(_SUFFIX):
+            _discard(os.path.join(directory, entry))
+
+
+def _prefix(name: str) -> str:
+    return f".{name}."
 
 
 def sync_directory(directory: str) -> None:

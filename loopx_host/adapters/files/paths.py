@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from loopx_host.adapters.files import atomic
+
 APP = "loopx"
 PRIVATE = 0o700
 
@@ -41,7 +43,7 @@ def _platform(variable: str, default: str, name: str) -> str:
 
 
 def make_private(path: str) -> None:
-    """Create the directory `path` and every missing parent with mode 0700. Raises OSError."""
+    """Create the directory `path` and every missing parent with mode 0700, durably. Raises OSError."""
     missing: list[str] = []
     while not os.path.isdir(path):
         missing.append(path)
@@ -53,6 +55,7 @@ def make_private(path: str) -> None:
         try:
             os.mkdir(directory, PRIVATE)
             os.chmod(directory, PRIVATE)  # a umask can only have taken bits away
+            atomic.sync_directory(os.path.dirname(directory))
         except FileExistsError:
             if not os.path.isdir(directory):
                 raise

@@ -6,6 +6,7 @@ import os
 
 from loopx_host.adapters.files import atomic, bounded, paths
 from loopx_host.adapters.files.lock import FileLock, LockBusyError
+from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import refuse
 from loopx_host.core.limits import LOCK_WAIT_SECONDS, STATE_BYTES
 from loopx_host.core.text import visible
@@ -13,8 +14,12 @@ from loopx_host.core.text import visible
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
     from loopx_host.core.errors import Refused
+    from loopx_host.lifecycle.state import Replacement
+
+    _Result = TypeVar("_Result")
 
 
 class FileStateStore:
@@ -39,14 +44,44 @@ class FileStateStore:
         """Return the file's bytes or None. Raises Refused (see the port)."""
         return self._read(self._target())
 
-    def change(self, edit: Callable[[bytes | None], bytes]) -> None:
+    def change(self, edit: Callable[[bytes | None], Replacement]) -> None:
         """Replace the file under the lock, durably. Raises Refused (see the port)."""
         target = self._target()
+        self._under_lock(target, lambda: self._replace(target, edit(self._read(target))))
+
+    def preserve(self, data: bytes) -> str:
+        """Keep a copy of damaged bytes beside the state file (see the port)."""
+        path = self._damaged_name(self._target(), sha256_hex(data))
+        try:
+            if not os.path.lexists(path):
+                atomic.replace(path, data)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        return visible(path)
+
+    def set_aside(self) -> str:
+        """Move the damaged state file aside under the lock (see the port)."""
+        target = self._target()
+        return visible(self._under_lock(target, lambda: self._rename_damaged(target)))
+
+    def _replace(self, target: str, new: Replacement) -> None:
+        """Keep the new schemas, replace the state, drop what it no longer refers to: safe after each step."""
+        atomic.discard_drafts(target)
+        schemas = os.path.join(self._kept, "schemas")
+        if new.schemas:
+            paths.make_private(schemas)
+        for digest, data in new.schemas.items():
+            atomic.replace(os.path.join(schemas, f"{digest}.json"), data)
+        atomic.replace(target, new.data)
+        if new.referred is not None:
+            _drop(schemas, {f"{digest}.json" for digest in new.referred})
+
+    def _under_lock(self, target: str, act: Callable[[], _Result]) -> _Result:
+        """Return ``act()`` done while holding the lock of `target`; what the system refuses is coded."""
         try:
             paths.make_private(os.path.dirname(target))
             with FileLock(f"{target}.lock", self._wait_seconds):
-                new = edit(self._read(target))
-                atomic.replace(target, new)
+                return act()
         except LockBusyError as error:
             raise refuse(
                 "lock_busy",
@@ -57,15 +92,14 @@ class FileStateStore:
         except OSError as error:
             raise self._unwritable(error) from error
 
-    def keep_schema(self, digest: str, data: bytes) -> None:
-        """Keep `data` as ``schemas/<digest>.json``; a file already there has that name for its content."""
-        directory = os.path.join(self._kept, "schemas")
-        path = os.path.join(directory, f"{digest}.json")
-        try:
-            paths.make_private(directory)
-            atomic.replace(path, data)
-        except OSError as error:
-            raise self._unwritable(error) from error
+    def _rename_damaged(self, target: str) -> str:
+        path = self._damaged_name(target, os.urandom(4).hex())
+        os.rename(target, path)
+        atomic.sync_directory(os.path.dirname(target))
+        return path
+
+    def _damaged_name(self, target: str, digits: str) -> str:
+        return f"{target}.damaged-{digits[:8]}"
 
     def _target(self) -> str:
         """Follow a link to its target; refuse one that leads nowhere, since its maker chose the place."""
@@ -101,3 +135,13 @@ class FileStateStore:
             f"the state file {self.location} cannot be written: {error.strerror}",
             hint="the old state is still in place; make room or set permissions, then repeat the command",
         )
+
+
+def _drop(directory: str, kept: set[str]) -> None:
+    """Remove the schema files nobody refers to; what cannot be removed only takes room."""
+    try:
+        for name in set(os.listdir(directory)) - kept:
+            os.unlink(os.path.join(directory, name))
+        os.rmdir(directory)  # succeeds only when it is empty
+    except OSError:
+        pass

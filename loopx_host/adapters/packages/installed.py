@@ -41,7 +41,19 @@ class InstalledPackages:
             "interpreter": canonical_digest([_interpreter(path, known) for path in chain]),
         }
         known.save()
-        return RuntimeIdentity(groups)
+        return RuntimeIdentity(groups, launcher)
+
+    def owner(self, target: Target) -> dict[str, str] | None:
+        """Return the distribution that carries the launcher (see the port)."""
+        from loopx_host.adapters.packages.owners import owner
+
+        return owner(target)
+
+    def pip_command(self, owner: dict[str, str]) -> str:
+        """Return the command that would put a distribution back (see the port)."""
+        from loopx_host.adapters.packages.owners import pip_command
+
+        return pip_command(owner)
 
     def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:
         """Return ``<cache>/pycache/<identity>``, made 0700, or None when it cannot be made."""

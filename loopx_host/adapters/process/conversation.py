@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 EXITED, INTERRUPTED = "exited", "interrupted"
 _CHUNK = 1 << 16
+_FIRST_WORD_SECONDS = 2.0
 _BLIND_POLL_MS = 5  # only where a process has no descriptor to wait for
 
 
@@ -63,12 +64,16 @@ class Conversation:
         stderr: int,
         limits: Limits,
         interrupts: int,
+        waiting: Callable[[float], None] | None = None,
     ) -> None:
         self.stdout = Stream(stdout, limits.stdout_bytes, STDOUT)
         self.stderr = Stream(stderr, limits.stderr_bytes, STDERR)
         self._has_exited = has_exited
         self._process = process
         self._interrupts = interrupts
+        self._waiting = waiting
+        self._began = time.monotonic()
+        self._next_word = self._began + _FIRST_WORD_SECONDS
         self._stdin = stdin
         self._request = memoryview(request)
         self._poll = select.poll()
@@ -88,6 +93,7 @@ class Conversation:
             if remaining <= 0:
                 return EXITED if self._has_exited() else TIMEOUT
             ready = {descriptor for descriptor, _ in self._poll.poll(self._wait_ms(remaining))}
+            self._say_waiting()
             over = self._exchange(ready)
             if over:
                 return over
@@ -99,7 +105,7 @@ class Conversation:
     def drain(self) -> str | None:
         """Read what is left in the pipes without waiting for anyone; return the cap that broke, if one did."""
         self.end_input()
-        over = [stream.name for stream in self._streams.values() if self._take(stream)]
+        over = [stream.name for stream in list(self._streams.values()) if self._take(stream)]
         return over[0] if over else None
 
     def mute(self, reason: str) -> None:
@@ -120,7 +126,16 @@ class Conversation:
             os.close(self._stdin)
             self._stdin = -1
 
+    def _say_waiting(self) -> None:
+        """Tell whoever asked for it, once a second, how long this has been going on."""
+        now = time.monotonic()
+        if self._waiting is not None and now >= self._next_word:
+            self._next_word = now + 1
+            self._waiting(now - self._began)
+
     def _wait_ms(self, remaining: float) -> int:
+        if self._waiting is not None:
+            remaining = max(0.0, min(remaining, self._next_word - time.monotonic()))
         milliseconds = int(remaining * 1000) + 1
         return milliseconds if self._process >= 0 else min(milliseconds, _BLIND_POLL_MS)
 

@@ -17,6 +17,7 @@ from loopx_host.lifecycle.launch import TIMEOUT, Ended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from loopx_host.adapters.process.interrupts import Interrupts
@@ -30,11 +31,19 @@ class ProcessRunner:
     """Runs providers in their own session and group.
 
     `owns_process` is true for the command line, whose whole process serves one command: it becomes the
-    subreaper of its descendants. An embedding program never is, and only the group is ended.
+    subreaper of its descendants. An embedding program never is, and only the group is ended. `waiting` is called
+    with the seconds so far, about once a second, while a provider takes longer than two.
     """
 
-    def __init__(self, interrupts: Interrupts, *, owns_process: bool) -> None:
+    def __init__(
+        self,
+        interrupts: Interrupts,
+        *,
+        owns_process: bool,
+        waiting: Callable[[float], None] | None = None,
+    ) -> None:
         self._interrupts = interrupts
+        self._waiting = waiting
         self._owns_process = owns_process
 
     def run(self, launch: Launch) -> Ended:
@@ -73,7 +82,7 @@ class ProcessRunner:
             return Ended(start_error=_why(error))
         provider = Provider(child, launch, subreaper=subreaper, before=before)
         try:
-            return provider.attend(self._interrupts.descriptor)
+            return provider.attend(self._interrupts.descriptor, self._waiting)
         finally:
             provider.close()
 
@@ -98,11 +107,11 @@ class Provider:
         self._lost = False
         self._is_over = False
 
-    def attend(self, interrupts: int) -> Ended:
+    def attend(self, interrupts: int, waiting: Callable[[float], None] | None) -> Ended:
         """Exchange until the end or a bound, then end the group and sweep, then read what is left."""
         deadline = time.monotonic() + self._launch.limits.timeout_seconds
         bounds = _bound(self._child.pid, self._launch.limits)
-        talk = self._talk = self._conversation(interrupts)
+        talk = self._talk = self._conversation(interrupts, waiting)
         reason = talk.until_end(deadline)
         if reason != EXITED:
             talk.mute(reason)
@@ -155,7 +164,7 @@ class Provider:
         if self._process >= 0:
             os.close(self._process)
 
-    def _conversation(self, interrupts: int) -> Conversation:
+    def _conversation(self, interrupts: int, waiting: Callable[[float], None] | None) -> Conversation:
         stdin, stdout, stderr = self._child.stdin, self._child.stdout, self._child.stderr
         if stdout is None or stderr is None:
             raise RuntimeError("the provider was started without pipes")
@@ -172,6 +181,7 @@ class Provider:
             stderr=stderr.fileno(),
             limits=self._launch.limits,
             interrupts=interrupts,
+            waiting=waiting,
         )
 
     def _ask_to_end(self, talk: Conversation) -> None:

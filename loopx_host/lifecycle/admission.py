@@ -1,0 +1,90 @@
+"""What every verb that trusts a manifest checks before it starts anything, and what it then keeps."""
+
+from __future__ import annotations
+
+from loopx_host.core.errors import refuse
+from loopx_host.lifecycle.state import BadEntry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.lifecycle.identity import Target
+    from loopx_host.lifecycle.state import State
+    from loopx_host.registry.manifest import Manifest, Runtime
+
+
+class Source:
+    """A checked manifest and where it came from; `path` is absolute, as text that can be shown."""
+
+    __slots__ = ("folder", "manifest", "path")
+
+    def __init__(self, manifest: Manifest, path: str, folder: str) -> None:
+        self.manifest = manifest
+        self.path = path
+        self.folder = folder
+
+    def preview(self, verb: str, *flags: str) -> tuple[str, ...]:
+        """Return the command that says what `verb` would do with this manifest."""
+        return ("extension", verb, "--manifest", self.path, *flags)
+
+    def command(self, verb: str, *flags: str) -> tuple[str, ...]:
+        """Return the command that does it."""
+        return (*self.preview(verb, *flags), "--execute")
+
+    def revision(self, target: Target, owner: dict[str, str] | None, at: str) -> dict[str, Any]:
+        """Return the revision as the state file keeps it, pinned to `target`."""
+        manifest = self.manifest
+        return {
+            "revision": manifest.revision,
+            "version": manifest.version,
+            "manifest": manifest.form,
+            "digest": manifest.digest,
+            "manifest_path": self.path,
+            "installed_at": at,
+            "launcher": target.pin(),
+            "distribution": owner,
+        }
+
+
+def runtime_to_prove(manifest: Manifest) -> Runtime:
+    """Return the runtime a doctor can prove. Raises Refused `doctor_not_configured`."""
+    runtime = manifest.runtime
+    if runtime is None or not runtime.doctor_args:
+        raise refuse(
+            "doctor_not_configured",
+            manifest.id,
+            f"extension `{manifest.id}` configures no doctor; nothing could prove that it works",
+            hint="add doctor_args to [runtime]",
+        )
+    return runtime
+
+
+def refuse_capability_clash(manifest: Manifest, state: State, core_capabilities: frozenset[str]) -> None:
+    """Refuse a capability another owner provides, and an implementation of one that nobody declares.
+
+    Raises Refused: `capability_duplicate`, `capability_unknown`.
+    """
+    owners = dict.fromkeys(core_capabilities, "loopx-core")
+    for entry in state.entries():
+        if not isinstance(entry, BadEntry) and entry.id != manifest.id:
+            owners.update({capability["id"]: entry.id for capability in entry.manifest.capabilities})
+    own = [str(capability["id"]) for capability in manifest.capabilities]
+    for capability in own:
+        if capability in owners:
+            raise refuse(
+                "capability_duplicate",
+                capability,
+                f"capability `{capability}` of `{manifest.id}` is already provided by `{owners[capability]}`",
+                hint="only one owner may declare a capability",
+                next_command=("extension", "list"),
+            )
+    for implementation in manifest.implementations:
+        named = implementation["capability_id"]
+        if named not in owners and named not in own:
+            raise refuse(
+                "capability_unknown",
+                named,
+                f"`{manifest.id}` implements the capability `{named}`, which no installed extension declares",
+                hint="install the extension that declares it first",
+            )

@@ -1,0 +1,66 @@
+"""Refusals that several verbs make, written once."""
+
+from __future__ import annotations
+
+from loopx_host.core.errors import refuse
+from loopx_host.lifecycle.identity import Missing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.core.errors import Refused
+    from loopx_host.lifecycle.identity import Target
+    from loopx_host.lifecycle.probe import Probe
+
+
+def moved(extension_id: str) -> Refused:
+    """Return the refusal of a compare-and-set that found the entry changed meanwhile."""
+    return refuse(
+        "state_moved",
+        extension_id,
+        f"the entry of `{extension_id}` was changed by another command meanwhile; nothing was written",
+        hint="look again, then repeat the command",
+    )
+
+
+def missing_entrypoint(target: Missing | Target, again: tuple[str, ...]) -> Refused:
+    """Return the refusal of a launcher that was not found, or of a pinned one that is gone."""
+    if isinstance(target, Missing):
+        return refuse(
+            "entrypoint_missing",
+            target.name,
+            f"`{target.name}` is not an executable in any of: {', '.join(target.searched) or 'no directory'}",
+            hint=f"install the package that carries it into the environment loopx runs in: {target.environment}",
+            next_command=again,
+            searched=list(target.searched),
+        )
+    return refuse(
+        "entrypoint_missing",
+        target.path,
+        f"the pinned launcher {target.path} is not an executable file now",
+        hint="put the package back where it was, then repeat the command",
+        next_command=again,
+        searched=[target.path],
+    )
+
+
+def doctor_failed(
+    extension_id: str,
+    target: Target,
+    probed: Probe,
+    doctor: dict[str, Any],
+    again: tuple[str, ...],
+    **blocks: object,
+) -> Refused:
+    """Return the refusal of a verb whose probe failed, with the doctor document as evidence."""
+    named = f"{target.path} -m {target.module}" if target.module else target.path
+    return refuse(
+        "doctor_failed",
+        extension_id,
+        f"the doctor of `{extension_id}` ({named}) failed: {probed.reason}",
+        hint="repair the package, then repeat the command",
+        next_command=again,
+        doctor=doctor,
+        **blocks,
+    )

@@ -1,0 +1,78 @@
+"""The verb `enable`: never trust an old proof; probe again, then set the bit."""
+
+from __future__ import annotations
+
+from loopx_host.lifecycle import receipts
+from loopx_host.lifecycle.admission import runtime_to_prove
+from loopx_host.lifecycle.identity import Missing, Target
+from loopx_host.lifecycle.pinned import pinned, with_pin
+from loopx_host.lifecycle.plan import bind, plan_digest
+from loopx_host.lifecycle.probe import probe
+from loopx_host.lifecycle.proof import proved, remembered
+from loopx_host.lifecycle.refusals import doctor_failed, missing_entrypoint
+from loopx_host.lifecycle.state import State
+from loopx_host.lifecycle.transitions import present
+from loopx_host.lifecycle.writing import replace_entry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.lifecycle.ports import Clock, Packages, Processes, StateStore
+    from loopx_host.lifecycle.probe import Probe
+    from loopx_host.lifecycle.state import Entry
+
+VERB = "enable"
+
+
+def enable(
+    extension_id: str,
+    *,
+    store: StateStore,
+    packages: Packages,
+    processes: Processes,
+    clock: Clock,
+    execute: bool,
+    plan: str | None,
+) -> dict[str, Any]:
+    """Enable one extension (contract section 5); an enabled one is probed again and stays enabled.
+
+    A failed probe clears the proof, leaves the bit as it was, and raises Refused `doctor_failed`.
+    """
+    entry = present(State.parse(store.read(), store.location), extension_id, VERB)
+    runtime = runtime_to_prove(entry.manifest)
+    target = pinned(entry, packages)
+    identity = packages.identify(target) if isinstance(target, Target) else None
+    digest = plan_digest(VERB, entry.id, entry, to=entry.manifest, target=target, identity=identity)
+    bind(digest, plan, entry.id, ("extension", VERB, entry.id))
+    again = ("extension", VERB, entry.id, "--execute")
+    refused = missing_entrypoint(target, again) if identity is None else None
+    if not execute:
+        doctor = receipts.doctor_preview(entry.id, entry.manifest.version, available=refused is None)
+        preview = _receipt(entry, doctor, digest, executed=False)
+        return {**preview, "would_refuse": receipts.would_refuse(refused), "next_command": again}
+    if isinstance(target, Missing) or refused is not None:
+        raise missing_entrypoint(target, again)
+    probed = probe(target, runtime, packages, processes)
+    at = clock.now()
+    replace_entry(store, entry, _recorded(entry, target, probed, packages.platform(), at))
+    doctor = receipts.doctor_block(entry.id, entry.manifest.version, probed)
+    if not probed.verified:
+        raise doctor_failed(entry.id, target, probed, doctor, again)
+    return {**_receipt(entry, doctor, digest, executed=True), "at": at, "duration_ms": doctor["duration_ms"]}
+
+
+def _recorded(entry: Entry, target: Target, probed: Probe, platform: str, at: str) -> dict[str, Any]:
+    raw = proved(with_pin(entry, target) if probed.verified else entry.raw, probed, platform, at)
+    event = {"at": at, "operation": VERB, "revision": entry.active.id, "failure_kind": probed.failure_kind}
+    return remembered({**raw, "enabled": entry.enabled or probed.verified}, event)
+
+
+def _receipt(entry: Entry, doctor: dict[str, Any], plan: str, *, executed: bool) -> dict[str, Any]:
+    would_change = not entry.enabled
+    return {
+        **receipts.bit(VERB, entry, executed=executed, would_change=would_change),
+        "enabled": entry.enabled or executed,
+        "doctor": doctor,
+        "plan": plan,
+    }

@@ -1,0 +1,100 @@
+"""The verb `install`: trust one manifest revision after its doctor proved the runtime that is there."""
+
+from __future__ import annotations
+
+from loopx_host.lifecycle import receipts
+from loopx_host.lifecycle.admission import refuse_capability_clash, runtime_to_prove
+from loopx_host.lifecycle.identity import Missing, Target
+from loopx_host.lifecycle.plan import bind, plan_digest
+from loopx_host.lifecycle.probe import probe
+from loopx_host.lifecycle.proof import proved, remembered
+from loopx_host.lifecycle.refusals import doctor_failed, missing_entrypoint
+from loopx_host.lifecycle.state import State
+from loopx_host.lifecycle.transitions import admit
+from loopx_host.lifecycle.writing import add_entry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.lifecycle.admission import Source
+    from loopx_host.lifecycle.ports import Clock, Packages, Processes, StateStore
+    from loopx_host.lifecycle.probe import Probe
+
+VERB = "install"
+
+
+def install(
+    source: Source,
+    *,
+    store: StateStore,
+    packages: Packages,
+    processes: Processes,
+    clock: Clock,
+    core_capabilities: frozenset[str],
+    execute: bool,
+    plan: str | None,
+) -> dict[str, Any]:
+    """Install one extension, or say what installing it would do (contract section 5).
+
+    Order: everything that manifest and state decide, then the launcher, then the doctor, then one write
+    that still finds the id free. Raises Refused with the code of the first step that fails.
+    """
+    manifest = source.manifest
+    state = State.parse(store.read(), store.location)
+    admit(state, manifest.id, VERB)
+    refuse_capability_clash(manifest, state, core_capabilities)
+    runtime = runtime_to_prove(manifest)
+    target = packages.resolve(runtime, source.folder)
+    identity = packages.identify(target) if isinstance(target, Target) else None
+    digest = plan_digest(
+        VERB, manifest.id, None, to=manifest, target=target, identity=identity, permissions_added=manifest.permissions
+    )
+    bind(digest, plan, manifest.id, source.preview(VERB))
+    again = source.command(VERB)
+    owner = packages.owner(target) if isinstance(target, Target) else None
+    receipt = {
+        **_pinned(source, target, owner),
+        "env": runtime.env,
+        "permissions": manifest.permissions,
+        "plan": digest,
+    }
+    if not execute:
+        refused = missing_entrypoint(target, again) if isinstance(target, Missing) else None
+        doctor = receipts.doctor_preview(manifest.id, manifest.version, available=refused is None)
+        head = receipts.operation(VERB, manifest, executed=False, changed=False, doctor=doctor)
+        return {**head, **receipt, "would_refuse": receipts.would_refuse(refused), "next_command": again}
+    if isinstance(target, Missing):
+        raise missing_entrypoint(target, again)
+    probed = probe(target, runtime, packages, processes)
+    doctor = receipts.doctor_block(manifest.id, manifest.version, probed)
+    if not probed.verified:
+        raise doctor_failed(manifest.id, target, probed, doctor, again)
+    at = clock.now()
+    add_entry(store, _entry(source, target, owner, probed, packages.platform(), at), manifest.snapshot)
+    head = receipts.operation(VERB, manifest, executed=True, changed=True, doctor=doctor)
+    return {**head, **receipt, "enabled": True, "at": at, "duration_ms": doctor["duration_ms"]}
+
+
+def _pinned(source: Source, target: Target | Missing, owner: dict[str, str] | None) -> dict[str, Any]:
+    return {
+        "manifest_path": source.path,
+        "launcher": None if isinstance(target, Missing) else target.pin(),
+        "owner": owner or receipts.UNOWNED,
+        "warnings": [problem.row() for problem in source.manifest.warnings],
+    }
+
+
+def _entry(
+    source: Source, target: Target, owner: dict[str, str] | None, probed: Probe, platform: str, at: str
+) -> dict[str, Any]:
+    manifest = source.manifest
+    raw: dict[str, Any] = {
+        "id": manifest.id,
+        "enabled": True,
+        "active_revision": manifest.revision,
+        "rollback_revision": None,
+        "revisions": [source.revision(target, owner, at)],
+    }
+    event = {"at": at, "operation": VERB, "revision": manifest.revision, "version": manifest.version}
+    return remembered(proved(raw, probed, platform, at), event)

@@ -1,0 +1,150 @@
+"""The verb `restore`: install what an export names, where exactly the same manifest is at hand."""
+
+from __future__ import annotations
+
+from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.strict_json import JsonViolation, parse_object
+from loopx_host.core.text import one_line
+from loopx_host.lifecycle.state import BadEntry, State
+from loopx_host.lifecycle.verbs.disable import disable
+from loopx_host.lifecycle.verbs.export import EXPORT_SCHEMA
+from loopx_host.lifecycle.verbs.install import install
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from loopx_host.lifecycle.admission import Source
+    from loopx_host.lifecycle.ports import Clock, Packages, Processes, StateStore
+
+RESTORE_SCHEMA = "loopx_extension_restore_v0"
+# What became of a row; the first three mean that nothing is missing.
+DONE = frozenset({"installed", "would_install", "already_installed"})
+
+
+def restore(
+    data: bytes,
+    path: str,
+    *,
+    open_source: Callable[[str], Source],
+    store: StateStore,
+    packages: Packages,
+    processes: Processes,
+    clock: Clock,
+    core_capabilities: frozenset[str],
+    execute: bool,
+) -> dict[str, Any]:
+    """Install the extensions of an export whose manifest has the same digest here; list the rest.
+
+    Each is an install of its own, doctor included. For what is missing the row carries the pip command that
+    would bring it; it is never run. ``ok`` is false when an executed restore is incomplete.
+    """
+
+    def one(item: dict[str, Any]) -> dict[str, Any]:
+        try:
+            status = _standing(item, State.parse(store.read(), store.location))
+            if status is None:
+                source = open_source(item["manifest_path"])
+                _same_digest(source, item)
+                receipt = install(
+                    source,
+                    store=store,
+                    packages=packages,
+                    processes=processes,
+                    clock=clock,
+                    core_capabilities=core_capabilities,
+                    execute=execute,
+                    plan=None,
+                )
+                refused = receipt.get("would_refuse")
+                if refused:
+                    return _row(item, "refused", refused["code"], refused["error"], packages)
+                if execute and not item["enabled"]:
+                    disable(item["id"], store=store, clock=clock, execute=True, plan=None)
+                status = "installed" if execute else "would_install"
+        except Refused as refused_one:
+            said = refused_one.diagnostic
+            return _row(item, "refused", said.code, said.summary, packages)
+        return _row(item, status, None, None, packages)
+
+    rows = [one(item) for item in _items(data, path)]
+    complete = all(row["status"] in DONE for row in rows)
+    return {
+        "ok": complete or not execute,
+        "schema_version": RESTORE_SCHEMA,
+        "operation": "restore",
+        "dry_run": not execute,
+        "changed": any(row["status"] == "installed" for row in rows),
+        "complete": complete,
+        "extensions": rows,
+        "next_command": None if execute else ("extension", "restore", path, "--execute"),
+    }
+
+
+def _standing(item: dict[str, Any], state: State) -> str | None:
+    """Return the status of what is already there, or None when it is to be installed."""
+    found = state.find(item["id"])
+    if found is None:
+        return None
+    if isinstance(found, BadEntry):
+        raise found.refusal()
+    return "already_installed" if found.active.manifest.digest == item["digest"] else "another_revision_installed"
+
+
+def _same_digest(source: Source, item: dict[str, Any]) -> None:
+    if source.manifest.digest != item["digest"]:
+        raise refuse(
+            "manifest_changed",
+            item["id"],
+            f"the manifest of `{item['id']}` at {source.path} is not the exported one",
+            hint="install the exported version of its package, or install this one by hand",
+        )
+
+
+def _row(
+    item: dict[str, Any], status: str, code: str | None, reason: str | None, packages: Packages
+) -> dict[str, Any]:
+    owner = item["distribution"]
+    missing = status not in DONE
+    return {
+        "id": item["id"],
+        "revision": item["revision"],
+        "status": status,
+        "code": code,
+        "reason": reason,
+        "install_package": packages.pip_command(owner) if missing and owner else None,
+    }
+
+
+def _items(data: bytes, path: str) -> list[dict[str, Any]]:
+    """Return the rows of an export. Raises Refused `export_invalid`."""
+    try:
+        document = parse_object(data)
+    except JsonViolation as violation:
+        raise _invalid(path, str(violation)) from None
+    rows = document.get("extensions")
+    if document.get("schema") != EXPORT_SCHEMA or not isinstance(rows, list):
+        raise _invalid(path, f"its schema is not {EXPORT_SCHEMA}")
+    for row in rows:
+        if not _is_item(row):
+            raise _invalid(path, "it has a row that no export writes")
+    return rows
+
+
+def _is_item(row: object) -> bool:
+    if not isinstance(row, dict):
+        return False
+    owner = row.get("distribution")
+    texts = all(isinstance(row.get(key), str) for key in ("id", "revision", "digest", "manifest_path"))
+    named = owner is None or (isinstance(owner, dict) and all(isinstance(owner.get(key), str) for key in _OWNER))
+    return texts and named and isinstance(row.get("enabled"), bool) and row["manifest_path"].startswith("/")
+
+
+_OWNER = ("name", "version")
+
+
+def _invalid(path: str, reason: str) -> Refused:
+    shown = one_line(path, 200)
+    summary = f"{shown} is not an export of loopx: {reason}"
+    return refuse("export_invalid", shown, summary, hint="make one with `loopx extension export`")

@@ -1,0 +1,102 @@
+"""The verb `upgrade`: trust another revision of an installed extension, once its doctor proved it."""
+
+from __future__ import annotations
+
+from loopx_host.core.errors import refuse
+from loopx_host.lifecycle.admission import refuse_capability_clash, runtime_to_prove
+from loopx_host.lifecycle.differences import added_permissions
+from loopx_host.lifecycle.identity import Target
+from loopx_host.lifecycle.plan import bind, plan_digest
+from loopx_host.lifecycle.state import State
+from loopx_host.lifecycle.switch import Switch, carry_out
+from loopx_host.lifecycle.transitions import present
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.lifecycle.admission import Source
+    from loopx_host.lifecycle.identity import Missing
+    from loopx_host.lifecycle.ports import Clock, Packages, Processes, StateStore
+    from loopx_host.lifecycle.state import Entry
+
+VERB = "upgrade"
+ACCEPT = "--accept-permissions"
+
+
+def upgrade(
+    source: Source,
+    *,
+    store: StateStore,
+    packages: Packages,
+    processes: Processes,
+    clock: Clock,
+    core_capabilities: frozenset[str],
+    execute: bool,
+    plan: str | None,
+    accept_permissions: bool,
+) -> dict[str, Any]:
+    """Upgrade one extension, or say what upgrading it would do (contract section 5).
+
+    A disabled extension stays disabled; the same revision is refused unless its launcher moved, which is
+    then only pinned anew. Raises Refused; after a failed probe the document says what is active and how usable.
+    """
+    manifest = source.manifest
+    state = State.parse(store.read(), store.location)
+    entry = present(state, manifest.id, VERB)
+    refuse_capability_clash(manifest, state, core_capabilities)
+    runtime = runtime_to_prove(manifest)
+    target = packages.resolve(runtime, source.folder)
+    _refuse_same(entry, source, target)
+    added = added_permissions(entry.manifest, manifest)
+    if added and not accept_permissions:
+        raise _permissions_grow(source, added)
+    identity = packages.identify(target) if isinstance(target, Target) else None
+    digest = plan_digest(
+        VERB, entry.id, entry, to=manifest, target=target, identity=identity, permissions_added=added
+    )
+    flags = (ACCEPT,) if added else ()
+    bind(digest, plan, entry.id, source.preview(VERB, *flags))
+    revision = _revision(source, target, packages, clock)
+    again = source.command(VERB, *flags)
+    switch = Switch(VERB, entry, manifest, runtime, revision, target, again)
+    if not execute:
+        return {**switch.preview(digest), **_kept(source)}
+    done = carry_out(switch, digest, store=store, packages=packages, processes=processes, clock=clock)
+    return {**done, **_kept(source)}
+
+
+def _revision(source: Source, target: Target | Missing, packages: Packages, clock: Clock) -> dict[str, Any]:
+    if not isinstance(target, Target):
+        return {"revision": source.manifest.revision}
+    return source.revision(target, packages.owner(target), clock.now())
+
+
+def _kept(source: Source) -> dict[str, Any]:
+    return {
+        "manifest_path": source.path,
+        "warnings": [problem.row() for problem in source.manifest.warnings],
+    }
+
+
+def _refuse_same(entry: Entry, source: Source, target: Target | Missing) -> None:
+    same = source.manifest.revision == entry.active.id
+    if same and (not isinstance(target, Target) or target.pin() == entry.active.launcher):
+        raise refuse(
+            "same_revision",
+            entry.id,
+            f"revision {entry.active.id} of `{entry.id}` is already active",
+            hint="a changed package under the same manifest is proved by the doctor",
+            next_command=("extension", "doctor", entry.id, "--execute"),
+        )
+
+
+def _permissions_grow(source: Source, added: list[str]) -> Exception:
+    return refuse(
+        "permissions_grow",
+        source.manifest.id,
+        f"version {source.manifest.version} asks for more permissions: {', '.join(added)}",
+        hint="accept them explicitly if that is intended",
+        next_command=source.command(VERB, ACCEPT),
+        permissions_added=added,
+    )
