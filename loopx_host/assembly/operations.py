@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from loopx_host.adapters.clock import SystemClock
     from loopx_host.adapters.files.state_store import FileStateStore
     from loopx_host.adapters.packages.installed import InstalledPackages
+    from loopx_host.adapters.packages.programs import Programs
     from loopx_host.adapters.process.interrupts import Interrupts
     from loopx_host.adapters.process.runner import ProcessRunner
     from loopx_host.lifecycle.admission import Source
@@ -59,12 +60,14 @@ class Operations:
         """Turn INT, TERM and HUP into Interrupted; for the command line only."""
         self._signals().install()
 
-    def install(self, manifest_path: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
-        """Install from a manifest file."""
+    def install(
+        self, extension_id: str | None, manifest_path: str | None, *, execute: bool, plan: str | None = None
+    ) -> dict[str, Any]:
+        """Install what a package offers under an id, or from a manifest file."""
         from loopx_host.lifecycle.verbs.install import install
 
         return install(
-            self._source(manifest_path),
+            self._chosen("install", extension_id, manifest_path),
             **self._ports(),
             core_capabilities=CORE_CAPABILITIES,
             execute=execute,
@@ -72,13 +75,19 @@ class Operations:
         )
 
     def upgrade(
-        self, manifest_path: str, *, execute: bool, plan: str | None = None, accept_permissions: bool = False
+        self,
+        extension_id: str | None,
+        manifest_path: str | None,
+        *,
+        execute: bool,
+        plan: str | None = None,
+        accept_permissions: bool = False,
     ) -> dict[str, Any]:
-        """Upgrade from a manifest file."""
+        """Upgrade to what a package offers now, or to a manifest file."""
         from loopx_host.lifecycle.verbs.upgrade import upgrade
 
         return upgrade(
-            self._source(manifest_path),
+            self._chosen("upgrade", extension_id, manifest_path),
             **self._ports(),
             core_capabilities=CORE_CAPABILITIES,
             execute=execute,
@@ -164,6 +173,42 @@ class Operations:
 
         return repair(store=self._store(), clock=SystemClock(), execute=execute)
 
+    def discover(self, *, rebuild: bool) -> dict[str, Any]:
+        """List what the environment offers."""
+        from loopx_host.adapters.packages.environment import LocalEnvironment
+        from loopx_host.lifecycle.verbs.discover import discover
+
+        return discover(store=self._store(), discovery=LocalEnvironment(), rebuild=rebuild)
+
+    def host_doctor(self) -> dict[str, Any]:
+        """Check state, extensions and environment."""
+        from loopx_host.adapters.packages.environment import LocalEnvironment
+        from loopx_host.adapters.packages.installed import InstalledPackages
+        from loopx_host.lifecycle.verbs.host_doctor import host_doctor
+
+        return host_doctor(
+            store=self._store(),
+            packages=InstalledPackages(),
+            discovery=LocalEnvironment(),
+            prerequisites=self._prerequisites(),
+        )
+
+    def list_capabilities(self, manifest_path: str | None) -> dict[str, Any]:
+        """Return the capability catalogue, with what a manifest would add to it."""
+        from loopx_host.adapters.packages.installed import InstalledPackages
+        from loopx_host.lifecycle.verbs.capabilities import list_capabilities
+
+        declared = self._source(manifest_path) if manifest_path else None
+        return list_capabilities(store=self._store(), packages=InstalledPackages(), declared=declared)
+
+    def show_capability(self, capability_id: str, manifest_path: str | None) -> dict[str, Any]:
+        """Show one capability."""
+        from loopx_host.adapters.packages.installed import InstalledPackages
+        from loopx_host.lifecycle.verbs.capabilities import show_capability
+
+        declared = self._source(manifest_path) if manifest_path else None
+        return show_capability(capability_id, store=self._store(), packages=InstalledPackages(), declared=declared)
+
     def list(self) -> dict[str, Any]:
         """List what is installed."""
         from loopx_host.adapters.packages.installed import InstalledPackages
@@ -234,7 +279,16 @@ class Operations:
             hint = "name a readable file, or - for standard input"
             raise refuse("input_unreadable", shown, summary, hint=hint) from None
 
-    def _source(self, manifest_path: str) -> Source:
+    def _chosen(self, verb: str, extension_id: str | None, manifest_path: str | None) -> Source:
+        """Load the manifest a caller named by path or by id; the package's metadata lead from id to path."""
+        if manifest_path is not None:
+            return self._source(manifest_path)
+        from loopx_host.adapters.packages.environment import LocalEnvironment
+        from loopx_host.lifecycle.verbs.discover import offered
+
+        return self._source(offered(str(extension_id), verb, LocalEnvironment()), by_id=True)
+
+    def _source(self, manifest_path: str, *, by_id: bool = False) -> Source:
         """Load a manifest file. Raises Refused with the codes of `registry.load`."""
         from loopx_host.adapters.files.manifest_folder import open_manifest
         from loopx_host.adapters.files.paths import absolute
@@ -244,7 +298,7 @@ class Operations:
 
         path = absolute(manifest_path)
         folder, name = open_manifest(path)
-        return Source(load(folder, name), visible(path), folder.location)
+        return Source(load(folder, name), visible(path), folder.location, by_id=by_id)
 
     def _ports(self) -> Ports:
         """Return the adapters of a verb that may start a provider."""
@@ -267,6 +321,11 @@ class Operations:
         from loopx_host.adapters.process.runner import ProcessRunner
 
         return ProcessRunner(self._signals(), owns_process=self._owns_process, waiting=self._waiting)
+
+    def _prerequisites(self) -> Programs:
+        from loopx_host.adapters.packages.programs import Programs
+
+        return Programs(self._processes())
 
     def _signals(self) -> Interrupts:
         from loopx_host.adapters.process.interrupts import Interrupts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from loopx_host.cli.common import usage
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -14,14 +16,44 @@ if TYPE_CHECKING:
 
 def extension_install(host: Operations, args: Namespace) -> Receipt:
     """`loopx extension install`."""
-    return host.install(args.manifest, execute=args.execute, plan=args.plan)
+    return host.install(*_chosen(args, "install"), execute=args.execute, plan=args.plan)
 
 
 def extension_upgrade(host: Operations, args: Namespace) -> Receipt:
     """`loopx extension upgrade`."""
     return host.upgrade(
-        args.manifest, execute=args.execute, plan=args.plan, accept_permissions=args.accept_permissions
+        *_chosen(args, "upgrade"),
+        execute=args.execute,
+        plan=args.plan,
+        accept_permissions=args.accept_permissions,
     )
+
+
+def extension_discover(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension discover`."""
+    return host.discover(rebuild=args.rebuild)
+
+
+def capability_list(host: Operations, args: Namespace) -> Receipt:
+    """`loopx capability list`."""
+    return host.list_capabilities(args.extension_manifest)
+
+
+def capability_show(host: Operations, args: Namespace) -> Receipt:
+    """`loopx capability show`."""
+    return host.show_capability(args.id, args.extension_manifest)
+
+
+def doctor(host: Operations, _args: Namespace) -> Receipt:
+    """`loopx doctor`."""
+    return host.host_doctor()
+
+
+def _chosen(args: Namespace, verb: str) -> tuple[str | None, str | None]:
+    """Return (id, manifest path), exactly one of them given. Raises Refused `usage_error`."""
+    if (args.id is None) == (args.manifest is None):
+        raise usage("give either an ID or --manifest PATH", ("extension", verb))
+    return args.id, args.manifest
 
 
 def extension_rollback(host: Operations, args: Namespace) -> Receipt:

@@ -35,7 +35,11 @@ EXECUTE = Argument(
     "--execute", action="store_true", help="do it; without this the command only says what it would do"
 )
 PLAN = Argument("--plan", metavar="DIGEST", help="refuse unless this is still the change that a preview showed")
-MANIFEST = Argument("--manifest", metavar="PATH", required=True, help="the extension.toml to trust")
+OFFER = Argument("id", metavar="ID", nargs="?", help="the id an installed package offers (see `discover`)")
+MANIFEST = Argument("--manifest", metavar="PATH", help="the extension.toml to trust, instead of an ID")
+DECLARED = Argument("--extension-manifest", metavar="PATH", help="count the capabilities of this manifest too")
+CAPABILITY = Argument("id", metavar="ID", help="the capability id")
+REBUILD = Argument("--rebuild", action="store_true", help="look again, whatever the index says")
 INPUT = Argument(
     "--input-json", metavar="PATH", required=True, help="the request, one JSON object; - reads standard input"
 )
@@ -46,19 +50,28 @@ TO = Argument("--to", metavar="REVISION", help="a kept revision (see `show`); th
 OUTPUT = Argument("--output", metavar="PATH", help="write a file instead of standard output; needs --execute")
 EXPORT = Argument("path", metavar="PATH", help="a file that `export` wrote; - reads standard input")
 
-GROUPS = {"extension": "install, prove and run extensions"}
+GROUPS = {
+    "extension": "install, prove and run extensions",
+    "capability": "see what installed extensions can do for a caller",
+}
 
 ROUTES = (
     Route(
+        "extension discover",
+        "list what installed packages offer",
+        (REBUILD,),
+        "",
+    ),
+    Route(
         "extension install",
         "trust one manifest after its doctor proved the provider",
-        (MANIFEST, EXECUTE, PLAN),
+        (OFFER, MANIFEST, EXECUTE, PLAN),
         "--manifest standalone-extension/extension.toml --execute",
     ),
     Route(
         "extension upgrade",
         "trust another revision of an installed extension",
-        (MANIFEST, ACCEPT, EXECUTE, PLAN),
+        (OFFER, MANIFEST, ACCEPT, EXECUTE, PLAN),
         "--manifest standalone-extension/extension.toml --execute",
     ),
     Route(
@@ -132,6 +145,24 @@ ROUTES = (
         "move what is damaged in the state file out of the way",
         (EXECUTE,),
         "--execute",
+    ),
+    Route(
+        "capability list",
+        "list capabilities and how far each is from being usable",
+        (DECLARED,),
+        "--format json",
+    ),
+    Route(
+        "capability show",
+        "show one capability",
+        (CAPABILITY, DECLARED),
+        "repository-health",
+    ),
+    Route(
+        "doctor",
+        "check state, extensions and packages, with the command that helps",
+        (),
+        "",
     ),
 )
 

@@ -7,6 +7,7 @@ loopx installs, proves and runs extensions: providers that answer one JSON reque
 Every command that changes something only says what it would do until --execute is given.
 
 commands:
+  extension discover   list what installed packages offer
   extension install    trust one manifest after its doctor proved the provider
   extension upgrade    trust another revision of an installed extension
   extension rollback   return to a revision that was trusted before
@@ -21,6 +22,9 @@ commands:
   extension export     write down what is installed, for another machine
   extension restore    install what an export names
   extension repair     move what is damaged in the state file out of the way
+  capability list      list capabilities and how far each is from being usable
+  capability show      show one capability
+  doctor               check state, extensions and packages, with the command that helps
 
 options of every command:
   --format text|json   text (default) or json: one document on standard output, for errors too

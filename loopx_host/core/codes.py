@@ -53,6 +53,12 @@ CODES: dict[str, tuple[int, str, str]] = {
     "permissions_grow": (2, "invalid_request", GIVEN),
     "plan_changed": (2, "invalid_request", GIVEN),
     "manifest_changed": (2, "invalid_request", NONE),
+    "extension_not_offered": (2, "invalid_request", GIVEN),
+    "extension_ambiguous": (2, "invalid_request", GIVEN),
+    "extension_broken": (2, "invalid_request", GIVEN),
+    "capability_not_found": (2, "invalid_request", GIVEN),
+    "node_unavailable": (69, "invalid_request", NONE),
+    "prerequisite_unavailable": (69, "invalid_request", NONE),
     "export_invalid": (2, "invalid_request", NONE),
     "entrypoint_missing": (2, "invalid_request", GIVEN),
     "entrypoint_path": (2, "invalid_request", NONE),
@@ -83,6 +89,20 @@ PROBLEM_CODES = (
     "manifest_file_unreadable",
     "api_incompatible",
     "declaration_not_enforced",
+)
+
+# Rows of `extension discover` and `loopx doctor`; never the code of a document.
+FINDING_CODES = (
+    "metadata_damaged",
+    "leftover_install",
+    "duplicate_distribution",
+    "editable_unresolved",
+    "package_missing",
+    "id_mismatch",
+    "unsupported_location",
+    "pth_code",
+    "entrypoint_version_differs",
+    "entrypoint_unowned",
 )
 
 # `failure_kind` of run and doctor receipts (contract section 6; extension-formats, *Receipt values*).

@@ -15,18 +15,23 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """A checked manifest and where it came from; `path` is absolute, as text that can be shown."""
+    """A checked manifest and where it came from; `path` is absolute, as text that can be shown.
 
-    __slots__ = ("folder", "manifest", "path")
+    `by_id` says that the caller named the extension and its package's metadata led to the manifest.
+    """
 
-    def __init__(self, manifest: Manifest, path: str, folder: str) -> None:
+    __slots__ = ("by_id", "folder", "manifest", "path")
+
+    def __init__(self, manifest: Manifest, path: str, folder: str, *, by_id: bool = False) -> None:
         self.manifest = manifest
         self.path = path
         self.folder = folder
+        self.by_id = by_id
 
     def preview(self, verb: str, *flags: str) -> tuple[str, ...]:
         """Return the command that says what `verb` would do with this manifest."""
-        return ("extension", verb, "--manifest", self.path, *flags)
+        named = (self.manifest.id,) if self.by_id else ("--manifest", self.path)
+        return ("extension", verb, *named, *flags)
 
     def command(self, verb: str, *flags: str) -> tuple[str, ...]:
         """Return the command that does it."""
@@ -44,6 +49,7 @@ class Source:
             "installed_at": at,
             "launcher": target.pin(),
             "distribution": owner,
+            "source": "discovered" if self.by_id else "manifest",
         }
 
 

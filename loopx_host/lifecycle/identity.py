@@ -56,14 +56,18 @@ class Missing:
 class RuntimeIdentity:
     """One digest over group digests of content (contract section 5, *Readiness*).
 
-    `launcher_sha256` is the digest of the launcher file alone, for people and plans.
+    `launcher_sha256` is the digest of the launcher file alone, for people and plans; `details` hold the owner,
+    the files and the closure behind the groups, and what they do not cover.
     """
 
-    __slots__ = ("digest", "groups", "launcher_sha256")
+    __slots__ = ("details", "digest", "groups", "launcher_sha256")
 
-    def __init__(self, groups: dict[str, str], launcher_sha256: str = "") -> None:
+    def __init__(
+        self, groups: dict[str, str], launcher_sha256: str = "", details: dict[str, Any] | None = None
+    ) -> None:
         self.groups = groups
         self.launcher_sha256 = launcher_sha256
+        self.details = details or {}
         self.digest = canonical_digest(groups)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from loopx_host.lifecycle.identity import Missing, RuntimeIdentity, Target
     from loopx_host.lifecycle.launch import Ended, Launch
@@ -67,6 +68,14 @@ class Packages(Protocol):
         """Return name and version of the distribution that carries the launcher, or None: unowned."""
         ...
 
+    def remember(self, identity: RuntimeIdentity) -> None:
+        """Keep, as a cache, the per-file digests behind an identity that was proved."""
+        ...
+
+    def explain(self, proved: str, now: RuntimeIdentity, changed: list[str]) -> list[str]:
+        """Name the files and libraries that differ from the identity `proved`, as far as they are remembered."""
+        ...
+
     def pip_command(self, owner: dict[str, str]) -> str:
         """Return the command that would put a distribution back; shown to a person, never run."""
         ...
@@ -77,6 +86,30 @@ class Packages(Protocol):
 
     def platform(self) -> str:
         """Name the platform a proof holds for."""
+        ...
+
+
+class Discovery(Protocol):
+    """What the environment offers, from package metadata alone."""
+
+    def offers(self, *, rebuild: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Return (rows of `registry.offers`, what became of the index)."""
+        ...
+
+    def findings(self) -> list[dict[str, Any]]:
+        """Return what is damaged, left over, doubled or executed at start: rows of check, code, subject, summary."""
+        ...
+
+
+class Prerequisites(Protocol):
+    """Programs that a provider declares and loopx does not bring."""
+
+    def find(self, name: str) -> str | None:
+        """Return the absolute path of a prerequisite, that of an installed runtime wheel before PATH, or None."""
+        ...
+
+    def version(self, path: str) -> str | None:
+        """Return the version a program reports when asked, within a short bound; remembered by its stat."""
         ...
 
 

@@ -59,6 +59,7 @@ def probe(target: Target, runtime: Runtime, packages: Packages, processes: Proce
     if changed:
         reason = f"{', '.join(changed)} changed while the doctor ran"
         return Probe(ended=ended, failure_kind="changed_during_probe", reason=reason)
+    packages.remember(before)
     return Probe(identity=before, ended=ended)
 
 

@@ -314,6 +314,7 @@ def _is_runtime(runtime: dict[str, Any]) -> bool:
         and isinstance(runtime.get("protocol"), str)
         and all(_is_texts(runtime.get(key)) for key in ("args", "doctor_args", "required_permissions"))
         and _is_texts(runtime.get("env", []))
+        and _is_text_table(runtime.get("requires", {}))
         and all(_is_schema(runtime[key]) for key in ("request_schema", "response_schema") if key in runtime)
         and all(type(number) is int and number > 0 for number in (*seconds, *bounds))
     )
@@ -328,6 +329,10 @@ def _is_schema(named: object) -> bool:
 
 def _is_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) and "\0" not in item for item in value)
+
+
+def _is_text_table(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
 
 
 def _is_pin(pin: object) -> bool:

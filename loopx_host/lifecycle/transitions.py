@@ -46,7 +46,7 @@ def admit(state: State, extension_id: str, verb: str) -> Entry | None:
     if isinstance(found, BadEntry):
         raise found.refusal()
     if (state_of(found), verb) not in NEXT:
-        raise _refusal(extension_id, found)
+        raise _refusal(extension_id, found, verb)
     return found
 
 
@@ -54,7 +54,7 @@ def present(state: State, extension_id: str, verb: str) -> Entry:
     """Return the entry of a verb that needs one; see `admit`."""
     entry = admit(state, extension_id, verb)
     if entry is None:  # no row lets such a verb start from `absent`
-        raise _refusal(extension_id, None)
+        raise _refusal(extension_id, None, verb)
     return entry
 
 
@@ -63,7 +63,7 @@ def enabled_after(entry: Entry | None, verb: str) -> bool:
     return NEXT[state_of(entry), verb] == ENABLED
 
 
-def _refusal(extension_id: str, found: Entry | None) -> Refused:
+def _refusal(extension_id: str, found: Entry | None, verb: str) -> Refused:
     shown = one_line(extension_id, 60)
     if found is None:
         return refuse(
@@ -73,7 +73,7 @@ def _refusal(extension_id: str, found: Entry | None) -> Refused:
             hint="see what is",
             next_command=("extension", "list"),
         )
-    if found.enabled:
+    if verb == "install":
         return refuse(
             "already_installed",
             shown,

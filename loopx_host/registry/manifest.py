@@ -69,6 +69,11 @@ class Runtime:
         return int(self.form.get("doctor_timeout_seconds", self.timeout_seconds))
 
     @property
+    def requires(self) -> dict[str, str]:
+        """Prerequisites by name, with the versions that will do."""
+        return dict(self.form.get("requires", {}))
+
+    @property
     def env(self) -> list[str]:
         """Names of variables the provider gets from the caller."""
         return list(self.form.get("env", ()))
@@ -125,6 +130,15 @@ class Manifest:
     def requires_loopx_api(self) -> str:
         """The API expression, as written."""
         return str(self.form["provider"]["requires_loopx_api"])
+
+    @property
+    def files(self) -> list[str]:
+        """The files beside the manifest that it names, relative to it: schemas with siblings, profiles."""
+        runtime = self.form["runtime"] or {}
+        schemas = [runtime[key] for key in ("request_schema", "response_schema") if key in runtime]
+        profiles = [one["integration_profile"] for one in self.capabilities if "integration_profile" in one]
+        siblings = [name for schema in schemas for name in schema["siblings"]]
+        return [*(str(one["path"]) for one in (*schemas, *profiles)), *siblings]
 
     @property
     def runtime(self) -> Runtime | None:

@@ -186,7 +186,6 @@ def _additions(found: Report, table: Table, form: dict[str, Any], attachments: A
         form["env"] = report.texts(found, table, "env", "runtime.", grammar.variable)
     if "requires" in table:
         form["requires"] = _requires(found, table["requires"])
-        found.warn("declaration_not_enforced", "runtime.requires", _NOT_ENFORCED.format("runtime.requires"))
     for key in ("request_schema", "response_schema"):
         path = report.text(found, table, key, "runtime.", grammar.relative_path, required=False)
         if path is not None:

@@ -1,8 +1,8 @@
-"""Digests of files, remembered by stat: a file is hashed again only when its stat differs.
+"""What an identity was computed from, remembered by stat: nothing is hashed again while no stat differs.
 
-The memory is a cache under the cache directory, disposable and never truth: it is skipped when it cannot be
-read or written. Its entries hold ctime, which no one can set back. An entry is remembered only once its
-file has been still for a while, because two writes within one tick of the clock leave the same stat.
+The memory is one small file per launcher under the cache directory, disposable and never truth: it is skipped
+when it cannot be read or written. Rows of files hold ctime, which nobody can set back. A row is remembered only
+once its file has been still for a while, because two writes within one tick of the clock leave the same stat.
 """
 
 from __future__ import annotations
@@ -17,75 +17,150 @@ from loopx_host.core.digest import new, sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from loopx_host.core.digest import Hash
 
+SCHEMA = "loopx_fingerprints_v1"
+ABSENT: list[int] = []
 _STILL_NS = 100_000_000  # several ticks of the coarsest kernel clock in use (10 ms)
-_CACHE_BYTES = 1 << 20
+_CACHE_BYTES = 32 * 1024 * 1024
 _CHUNK = 1 << 18
 _OPENSSL_PAYS_BYTES = 1 << 20  # above this, importing hashlib (3 ms) costs less than the built-in hash
 
 
-class Fingerprints:
-    """The fingerprints of the files behind one launcher, kept in one small file."""
+class Watch:
+    """Hashes files and notes the stat of everything looked at, so that a later glance can tell it is unchanged.
 
-    def __init__(self, key: str) -> None:
-        self._path = os.path.join(paths.cache_root(), "fingerprints", f"{sha256_hex(os.fsencode(key))[:32]}.json")
-        self._known: dict[str, list[object]] = self._load()
-        self._changed = False
+    `known` are rows of an earlier watch: a file whose stat is the same is not read again.
+    """
+
+    def __init__(self, known: dict[str, list[Any]] | None = None) -> None:
+        self._known = known or {}
+        self.rows: dict[str, list[Any]] = {}
+        self.is_still = True
 
     def digest(self, path: str) -> str | None:
         """Return SHA-256 of the regular file `path` (links followed), or None when it cannot be read."""
         try:
-            before = _fingerprint(os.stat(path))
+            before = _file_row(os.stat(path))
             known = self._known.get(path)
             if known and known[:-1] == before:
-                return str(known[-1])
-            hashed, after = _hash(path)
+                row = known
+            else:
+                hashed, after = _hash(path)
+                row = [*after, hashed]
         except (OSError, ValueError):
+            self.rows[path] = ABSENT
             return None
-        if after[-1] + _STILL_NS < time.time_ns():
-            self._known[path] = [*after, hashed]
-            self._changed = True
-        return hashed
+        self._note(path, row, row[-2])
+        return str(row[-1])
 
-    def save(self) -> None:
-        """Write what was learned; a cache that cannot be written is no error."""
-        if not self._changed:
+    def glance(self, path: str) -> None:
+        """Note a directory, or a path that is not there: a name that comes or goes is seen."""
+        row = _glance(path)
+        self._note(path, row, row[-1] if row else 0)
+
+    def _note(self, path: str, row: list[Any], changed_ns: int) -> None:
+        self.rows[path] = row
+        self.is_still = self.is_still and changed_ns + _STILL_NS < time.time_ns()
+
+
+def is_unchanged(rows: dict[str, list[Any]]) -> bool:
+    """Whether everything a watch noted still has the stat it had; one stat per row."""
+    for path, row in rows.items():
+        try:
+            status = os.stat(path)
+        except (OSError, ValueError):
+            if row:
+                return False
+            continue
+        now = _directory_row(status) if stat.S_ISDIR(status.st_mode) else [*_status(status), *row[5:]]
+        if now != row:
+            return False
+    return True
+
+
+class Memory:
+    """The remembered computation of one key; `context` is whatever else decided it."""
+
+    def __init__(self, key: str, context: str) -> None:
+        self._path = os.path.join(paths.cache_root(), "fingerprints", f"{sha256_hex(os.fsencode(key))[:32]}.json")
+        self._context = context
+        self._document = self._load()
+
+    @property
+    def rows(self) -> dict[str, list[Any]]:
+        """The rows of the last computation, whatever its context was."""
+        rows: dict[str, list[Any]] = self._document.get("rows", {})
+        return rows
+
+    def result(self) -> dict[str, Any] | None:
+        """Return the remembered result while nothing it came from has changed, else None."""
+        same = self._document.get("context") == self._context and "result" in self._document
+        return self._document["result"] if same and is_unchanged(self.rows) else None
+
+    def keep(self, watch: Watch, result: dict[str, Any]) -> None:
+        """Remember `result`; a cache that cannot be written is no error."""
+        if not watch.is_still:
             return
-        self._changed = False
+        document = {"schema": SCHEMA, "context": self._context, "rows": watch.rows, "result": result}
         try:
             paths.make_private(os.path.dirname(self._path))
-            atomic.replace(self._path, json.dumps(self._known).encode("ascii"))
-        except OSError:
+            atomic.replace(self._path, json.dumps(document).encode("ascii"))
+        except (OSError, ValueError):
             pass
 
-    def _load(self) -> dict[str, list[object]]:
+    def _load(self) -> dict[str, Any]:
         try:
-            known = json.loads(bounded.read_regular(self._path, _CACHE_BYTES))
+            document = json.loads(bounded.read_regular(self._path, _CACHE_BYTES))
         except (OSError, ValueError, RecursionError):
             return {}
-        return known if isinstance(known, dict) and all(_is_row(row) for row in known.values()) else {}
+        return document if _is_memory(document) else {}
 
 
-def _is_row(row: object) -> bool:
-    return isinstance(row, list) and len(row) == 6 and isinstance(row[-1], str)  # noqa: PLR2004 (five stat fields, digest)
+def _is_memory(document: object) -> bool:
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        return False
+    rows = document.get("rows")
+    return (
+        isinstance(rows, dict)
+        and all(isinstance(row, list) for row in rows.values())
+        and isinstance(document.get("result"), dict)
+    )
 
 
-def _fingerprint(status: os.stat_result) -> list[int]:
+def _glance(path: str) -> list[int]:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return ABSENT
+    return _directory_row(status) if stat.S_ISDIR(status.st_mode) else _status(status)
+
+
+def _directory_row(status: os.stat_result) -> list[int]:
+    return [status.st_dev, status.st_ino, status.st_mtime_ns]
+
+
+def _file_row(status: os.stat_result) -> list[int]:
     if not stat.S_ISREG(status.st_mode):
         raise bounded.NotRegularError("it is not a regular file")
+    return _status(status)
+
+
+def _status(status: os.stat_result) -> list[int]:
     return [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 
 
 def _hash(path: str) -> tuple[str, list[int]]:
-    """Hash `path`; the fingerprint is the one before and after, or OSError when it moved meanwhile."""
+    """Hash `path`; the row is the one before and after, or OSError when it moved meanwhile."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
-        before = _fingerprint(os.fstat(descriptor))
+        before = _file_row(os.fstat(descriptor))
         hashed = _large() if before[2] > _OPENSSL_PAYS_BYTES else new()
         while chunk := os.read(descriptor, _CHUNK):
             hashed.update(chunk)
-        if _fingerprint(os.fstat(descriptor)) != before:
+        if _file_row(os.fstat(descriptor)) != before:
             raise OSError("it was written while it was read")
         return hashed.hexdigest(), before
     finally:

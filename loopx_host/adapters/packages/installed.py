@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
-from loopx_host.adapters.files import paths
+from loopx_host.adapters.files import atomic, bounded, paths
 from loopx_host.adapters.packages import launchers
-from loopx_host.adapters.packages.fingerprints import Fingerprints
+from loopx_host.adapters.packages.fingerprints import Memory, Watch
 from loopx_host.core.canonical import canonical_digest
+from loopx_host.core.digest import sha256_hex
 from loopx_host.lifecycle.identity import RuntimeIdentity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from loopx_host.lifecycle.identity import Missing, Target
     from loopx_host.registry.manifest import Runtime
+
+_PROVED_BYTES = 32 * 1024 * 1024
+_NAMED = 10  # how many differences are named; the groups say that there are any
 
 
 class InstalledPackages:
@@ -25,29 +32,46 @@ class InstalledPackages:
         return launchers.resolve(runtime, folder)
 
     def identify(self, target: Target) -> RuntimeIdentity | None:
-        """Return the identity of `target`: the launcher, and the interpreters with their `pyvenv.cfg`.
-
-        Paths are not part of it: a byte-identical file elsewhere is the same thing.
-        """
+        """Return the identity of `target` (see the port); one stat per covered file while nothing changed."""
         if not launchers.is_program(target.path):
             return None
-        known = Fingerprints(target.path)
-        launcher = known.digest(target.path)
-        if launcher is None:
+        memory = Memory(f"{target.kind}:{target.module}:{target.path}", _context())
+        result = memory.result()
+        if result is None:
+            result = _computed(target, memory)
+        if result is None:
             return None
-        chain = [target.path] if target.module else launchers.interpreters(target.path)
-        groups = {
-            "launcher": canonical_digest([target.kind, launcher]),
-            "interpreter": canonical_digest([_interpreter(path, known) for path in chain]),
-        }
-        known.save()
-        return RuntimeIdentity(groups, launcher)
+        return RuntimeIdentity(result["groups"], result["launcher_sha256"], result)
 
     def owner(self, target: Target) -> dict[str, str] | None:
         """Return the distribution that carries the launcher (see the port)."""
-        from loopx_host.adapters.packages.owners import owner
+        identity = self.identify(target)
+        owner: dict[str, str] | None = identity.details["owner"] if identity else None
+        return owner
 
-        return owner(target)
+    def remember(self, identity: RuntimeIdentity) -> None:
+        """Keep the per-file digests of what was proved (see the port)."""
+        path = _proved_path(identity.digest)
+        details = {key: identity.details[key] for key in ("files", "closure") if key in identity.details}
+        try:
+            paths.make_private(os.path.dirname(path))
+            atomic.replace(path, json.dumps(details).encode("ascii"))
+        except OSError:
+            pass
+
+    def explain(self, proved: str, now: RuntimeIdentity, changed: list[str]) -> list[str]:
+        """Name what differs from what was proved (see the port)."""
+        try:
+            then = json.loads(bounded.read_regular(_proved_path(proved), _PROVED_BYTES))
+        except (OSError, ValueError, RecursionError):
+            return []
+        if not isinstance(then, dict):
+            return []
+        found: list[str] = []
+        for group, key in (("distribution", "files"), ("closure", "closure")):
+            if group in changed and isinstance(then.get(key), dict):
+                found += _differing(then[key], now.details.get(key, {}))
+        return found[:_NAMED]
 
     def pip_command(self, owner: dict[str, str]) -> str:
         """Return the command that would put a distribution back (see the port)."""
@@ -69,10 +93,36 @@ class InstalledPackages:
         return f"{sys.platform}-{os.uname().machine}"
 
 
-def _interpreter(path: str, known: Fingerprints) -> list[str | None]:
-    """Return the digests of an interpreter and of the `pyvenv.cfg` that makes it a venv's."""
-    directory = os.path.dirname(path)
-    places = (directory, os.path.dirname(directory))
-    settings = (os.path.join(place, "pyvenv.cfg") for place in places)
-    config = next((place for place in settings if os.path.isfile(place)), None)
-    return [known.digest(path), known.digest(config) if config else None]
+def _context() -> str:
+    """Return what decides an identity besides files: where this interpreter and `env` look."""
+    return canonical_digest([sys.path, os.environ.get("PATH", "")])
+
+
+def _computed(target: Target, memory: Memory) -> dict[str, Any] | None:
+    """Compute the identity anew; only what a stat says has changed is hashed."""
+    from loopx_host.adapters.packages import content
+
+    watch = Watch(memory.rows)
+    result = content.compute(target, watch)
+    if result is not None:
+        memory.keep(watch, result)
+    return result
+
+
+def _proved_path(digest: str) -> str:
+    return os.path.join(paths.cache_root(), "proved", f"{sha256_hex(digest.encode())[:32]}.json")
+
+
+def _differing(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Return one word for each name that differs: what it was and is where that is short (a version)."""
+    return [
+        _difference(name, then.get(name), now.get(name))
+        for name in sorted(then.keys() | now.keys())
+        if then.get(name) != now.get(name)
+    ]
+
+
+def _difference(name: str, then: object, now: object) -> str:
+    if isinstance(then, list) and isinstance(now, list) and then[:1] != now[:1]:
+        return f"{name} {then[0]} → {now[0]}"
+    return f"{name} ({'added' if then is None else 'removed' if now is None else 'changed'})"

@@ -1,25 +1,18 @@
-"""Which installed distribution carries a launcher: read from its metadata, one distribution at a time.
-
-A distribution that cannot be read owns nothing and spoils nothing.
-"""
+"""Which installed distribution carries a launcher: read from metadata, one distribution at a time."""
 
 from __future__ import annotations
 
-import glob
 import os
 import shlex
 import sys
 
 from loopx_host.adapters.files import bounded
+from loopx_host.adapters.packages import distributions, source_trees
 from loopx_host.lifecycle.identity import MODULE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from importlib_metadata import Distribution
-
+    from loopx_host.adapters.packages.distributions import Installed
     from loopx_host.lifecycle.identity import Target
 
 _SCRIPT_GROUPS = ("console_scripts", "gui_scripts")
@@ -27,16 +20,13 @@ _LAUNCHER_BYTES = 64 * 1024
 _TRAIN = "loopx"  # our own distributions are installed from files, never by name from a registry
 
 
-def owner(target: Target) -> dict[str, str] | None:
-    """Return ``{name, version}`` of the distribution that carries `target`, or None: unowned."""
+def find_owner(target: Target, places: list[str]) -> Installed | None:
+    """Return the distribution in `places` that carries `target`, or None: unowned."""
     carries = _carries_module if target.kind == MODULE else _carries_script
-    for distribution in _distributions(target.path):
-        try:
-            name, version = distribution.metadata["Name"], distribution.version
-            if name and version and carries(distribution, target):
-                return {"name": str(name), "version": str(version)}
-        except Exception:  # noqa: BLE001, S112 (any damage in foreign metadata means: this one does not own it)
-            continue
+    for place in places:
+        for one in distributions.installed_mentioning(place, _mentions(target)):
+            if one.label and carries(one, target, places):
+                return one
     return None
 
 
@@ -47,44 +37,38 @@ def pip_command(distribution: dict[str, str]) -> str:
     return shlex.join([sys.executable, "-m", "pip", "install", *from_files, pinned])
 
 
-def _distributions(launcher: str) -> Iterator[Distribution]:
-    from importlib_metadata import distributions
-
-    prefix = os.path.dirname(os.path.dirname(launcher))
-    beside = glob.glob(os.path.join(glob.escape(prefix), "lib", "python3*", "*-packages"))
-    own = [place for place in sys.path if place and os.path.isdir(place)]
-    for place in dict.fromkeys([*own, *sorted(beside)]):
-        found: Iterator[Any] = iter(distributions(path=[place]))
-        yield from found
+def _mentions(target: Target) -> bytes:
+    """Return bytes that stand in the metadata of whatever carries `target`."""
+    if target.kind == MODULE:
+        return str(target.module).split(".")[0].encode()
+    return os.fsencode(os.path.basename(target.path))
 
 
-def _carries_script(distribution: Distribution, target: Target) -> bool:
+def _carries_script(distribution: Installed, target: Target, _places: list[str]) -> bool:
     name = os.path.basename(target.path)
-    if _records(distribution, f"bin/{name},", target.path):
+    real = os.path.realpath(target.path)
+    listed = [entry for entry in distribution.record() if os.path.basename(entry) == name]
+    if any(os.path.realpath(os.path.join(distribution.site, entry)) == real for entry in listed):
         return True
     modules = [
         entry.value.partition(":")[0].strip()
-        for entry in distribution.entry_points
+        for entry in distribution.entry_points()
         if entry.group in _SCRIPT_GROUPS and entry.name == name
     ]
     # Not every installer records its launchers; one that imports the module the entry point names is its own.
     return any(module.encode() in _launcher_text(target.path) for module in modules)
 
 
-def _carries_module(distribution: Distribution, target: Target) -> bool:
+def _carries_module(distribution: Installed, target: Target, places: list[str]) -> bool:
     stem = str(target.module).replace(".", "/")
-    record = distribution.read_text("RECORD") or ""
-    return any(f"\n{stem}{ending}," in f"\n{record}" for ending in (".py", "/__main__.py"))
-
-
-def _records(distribution: Distribution, ending: str, path: str) -> bool:
-    """Whether the RECORD lists the very file `path`; parsed only when a line could be it."""
-    record = distribution.read_text("RECORD") or ""
-    if ending not in record:
+    if {f"{stem}.py", f"{stem}/__main__.py"} & set(distribution.record()):
+        return True
+    if distribution.editable_source() is None:
         return False
-    real = os.path.realpath(path)
-    listed = (line.rpartition(",")[0].rpartition(",")[0] for line in record.split("\n") if ending in line)
-    return any(os.path.realpath(str(distribution.locate_file(one))) == real for one in listed)
+    package, _, last = str(target.module).rpartition(".")
+    folder = source_trees.folder_of(package or last, distribution, [])
+    names = ("__main__.py",) if not package else (f"{last}.py", f"{last}/__main__.py")
+    return folder is not None and any(os.path.isfile(os.path.join(folder, name)) for name in names) and bool(places)
 
 
 def _launcher_text(path: str) -> bytes:

@@ -49,23 +49,30 @@ def has_no_child() -> bool:
 def sweep(before: Snapshot) -> tuple[int | None, str]:
     """End every descendant that is not in `before`; return (survivors, proof).
 
-    `survivors` is 0 with the proof ``no_child_left`` or ``only_earlier_children_left``, or the number that
-    could not be ended in time with ``not_proved``.
+    `survivors` is 0 with the proof ``no_child_left`` or ``only_earlier_children_left``; with ``not_proved`` it is
+    the number that could not be ended in time, or None when they cannot be counted.
     """
     deadline = time.monotonic() + _SWEEP_SECONDS
-    while True:
-        if has_no_child():
-            return 0, "no_child_left"
-        mine = [pid for pid in _children(os.getpid()) if (pid, _start_time(pid)) not in before]
+    while not has_no_child():
+        children = _children(os.getpid())
+        if not children:  # no /proc to name the child that the kernel says is there
+            return None, "not_proved"
+        mine = [pid for pid in children if not _was_there(pid, before)]
         if not mine:
             return 0, "only_earlier_children_left"
+        # Ended ones first and cheaply: a storm of forks leaves thousands of them.
+        living = [pid for pid in mine if not _reap(pid)]
         if time.monotonic() >= deadline:
-            return len(mine), "not_proved"
-        for pid in mine:
-            for descendant in (*_below(pid), pid):
-                _kill(descendant)
-        for pid in mine:
-            _reap(pid)
+            return len(living) or None, "not_proved"
+        for pid in [*living, *(below for pid in living for below in _below(pid))]:
+            _kill(pid)
+        if living:
+            _await(living[0])
+    return 0, "no_child_left"
+
+
+def _was_there(pid: int, before: Snapshot) -> bool:
+    return bool(before) and (pid, _start_time(pid)) in before
 
 
 def _kill(pid: int) -> None:
@@ -75,21 +82,25 @@ def _kill(pid: int) -> None:
         pass
 
 
-def _reap(pid: int) -> None:
-    """Wait a moment for an own child that was killed, and take its status."""
+def _reap(pid: int) -> bool:
+    """Take the status of an own child if it has ended; whether it is gone."""
+    try:
+        return os.waitpid(pid, os.WNOHANG) != (0, 0)
+    except ChildProcessError:
+        return True
+
+
+def _await(pid: int) -> None:
+    """Wait a moment for the end of a child that was killed."""
     try:
         descriptor = os.pidfd_open(pid)
-    except OSError:
+    except (AttributeError, OSError):
         time.sleep(0.001)
-    else:
-        waiter = select.poll()
-        waiter.register(descriptor, select.POLLIN)
-        waiter.poll(100)
-        os.close(descriptor)
-    try:
-        os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
-        pass
+        return
+    waiter = select.poll()
+    waiter.register(descriptor, select.POLLIN)
+    waiter.poll(100)
+    os.close(descriptor)
 
 
 def _below(pid: int) -> list[int]:
@@ -117,7 +128,11 @@ def _children(pid: int) -> list[int]:
 
 
 def _children_by_scan(parent: int) -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit() and _parent(int(name)) == parent]
+    try:
+        numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except FileNotFoundError:
+        return []
+    return [number for number in numbers if _parent(number) == parent]
 
 
 def _stat_fields(pid: int) -> list[bytes]:

@@ -10,7 +10,7 @@ import os
 import stat
 
 _PREFIX = "loopx-"
-_NAME_LENGTH = len(_PREFIX) + 16
+_RANDOM_BYTES = 8
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _ATTEMPTS = 8
 
@@ -27,7 +27,7 @@ class PrivateDirectory:
         """Make and lock a new one. Raises OSError when no place can hold it."""
         base = _base()
         for _ in range(_ATTEMPTS):
-            path = os.path.join(base, f"{_PREFIX}{os.urandom(8).hex()}")
+            path = os.path.join(base, f"{_PREFIX}{os.urandom(_RANDOM_BYTES).hex()}")
             os.mkdir(path, 0o700)
             descriptor = _lock(path)
             if descriptor is not None:
@@ -46,7 +46,7 @@ def sweep() -> None:
     """Remove the private directories of hosts that are dead; best effort, never waits."""
     base = _base()
     try:
-        names = [name for name in os.listdir(base) if name.startswith(_PREFIX) and len(name) == _NAME_LENGTH]
+        names = [name for name in os.listdir(base) if _is_made_here(name)]
     except OSError:
         return
     for name in names:
@@ -63,6 +63,12 @@ def _base() -> str:
         if os.path.isabs(place) and os.path.isdir(place) and os.access(place, os.W_OK | os.X_OK):
             return place
     return "/tmp"  # noqa: S108 (the names made in it are unpredictable and exclusive)
+
+
+def _is_made_here(name: str) -> bool:
+    """Whether the name is one that `create` gives; a directory that merely begins alike is somebody's work."""
+    number = name.removeprefix(_PREFIX)
+    return number != name and len(number) == 2 * _RANDOM_BYTES and not number.strip("0123456789abcdef")
 
 
 def _is_ours(path: str) -> bool:
@@ -98,20 +104,96 @@ def _remove(path: str) -> bool:
 
 
 def _remove_tree(path: str) -> bool:
-    """Remove a tree whose directories may have been made unreadable; links in it are never followed."""
-    import shutil
+    """Remove a tree of any depth, directories its owner cannot read included; links are never followed.
 
-    for directory, names, _ in os.walk(path, topdown=True):
-        for name in names:
-            inner = os.path.join(directory, name)
-            if not os.path.islink(inner):
-                _open_up(inner)
-    shutil.rmtree(path, ignore_errors=True)
+    What lies deeper than the top is first moved up to it, so that neither the depth of the tree nor the length
+    of its paths can be in the way.
+    """
+    try:
+        top = _open_up(path, None)
+    except OSError:
+        return not os.path.lexists(path)
+    try:
+        waiting = _lift(top, top)
+        while waiting:
+            waiting += _remove_directory(waiting.pop(), top)
+    finally:
+        os.close(top)
+    try:
+        os.rmdir(path)
+    except OSError:
+        pass
     return not os.path.lexists(path)
 
 
-def _open_up(directory: str) -> None:
+def _remove_directory(name: str, top: int) -> list[str]:
+    """Remove the directory `name` of `top`; return the names under which its own directories now lie in `top`."""
     try:
-        os.chmod(directory, 0o700, follow_symlinks=os.chmod not in os.supports_follow_symlinks)
+        directory = _open_up(name, top)
+    except OSError:
+        return []
+    try:
+        lifted = _lift(directory, top)
+    finally:
+        os.close(directory)
+    try:
+        os.rmdir(name, dir_fd=top)
     except OSError:
         pass
+    return lifted
+
+
+def _lift(directory: int, top: int) -> list[str]:
+    """Empty `directory`: remove what can be, move directories that are not empty to `top`; return their names there."""
+    lifted: list[str] = []
+    for name in os.listdir(directory):
+        if _discard(name, directory):
+            continue
+        if directory == top:
+            lifted.append(name)
+            continue
+        moved = os.urandom(8).hex()
+        try:
+            os.close(_open_up(name, directory))  # only a writable directory can get another parent
+            os.rename(name, moved, src_dir_fd=directory, dst_dir_fd=top)
+        except OSError:
+            continue
+        lifted.append(moved)
+    return lifted
+
+
+def _discard(name: str, directory: int) -> bool:
+    for remove in (os.unlink, os.rmdir):
+        try:
+            remove(name, dir_fd=directory)
+        except OSError:
+            continue
+        return True
+    return False
+
+
+def _open_up(name: str, parent: int | None) -> int:
+    """Open a directory and give its owner all rights to it. Raises OSError."""
+    try:
+        descriptor = os.open(name, _OPEN, dir_fd=parent)
+    except PermissionError:
+        _make_readable(name, parent)
+        descriptor = os.open(name, _OPEN, dir_fd=parent)
+    try:
+        os.fchmod(descriptor, stat.S_IRWXU)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _make_readable(name: str, parent: int | None) -> None:
+    """Change the mode of a directory that cannot be opened, without following a link put in its place."""
+    if os.chmod in os.supports_follow_symlinks:
+        os.chmod(name, stat.S_IRWXU, dir_fd=parent, follow_symlinks=False)
+        return
+    handle = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        os.chmod(f"/proc/self/fd/{handle}", stat.S_IRWXU)
+    finally:
+        os.close(handle)

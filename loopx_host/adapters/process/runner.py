@@ -120,7 +120,7 @@ class Provider:
         over = talk.drain()
         stopped_by = reason if reason not in (EXITED, INTERRUPTED) else over
         return Ended(
-            **self._status(),
+            **self._status(stopped_by),
             stopped_by=stopped_by,
             stdout=bytes(talk.stdout.data[: talk.stdout.cap]),
             stderr=bytes(talk.stderr.data[: talk.stderr.cap]),
@@ -145,10 +145,11 @@ class Provider:
             return None, "ended_before"
         self._is_over = True
         self._signal_group(signal.SIGKILL)
-        try:
-            self._child.wait()
+        try:  # asked first, because `Popen.wait` reports a status that somebody else took as 0
+            os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOWAIT)
         except ChildProcessError:
             self._lost = True
+        self._child.wait()
         if self._subreaper:
             return descendants.sweep(self._before)
         return None, "group_ended"
@@ -204,10 +205,10 @@ class Provider:
             self._lost = True
             return True
 
-    def _status(self) -> dict[str, Any]:
+    def _status(self, stopped_by: str | None) -> dict[str, Any]:
         """Return exit code or signal name; a status that somebody else took is no success."""
         if self._lost:
-            return {"start_error": "its exit status was taken by another part of this program"}
+            return {} if stopped_by else {"start_error": "its exit status was taken by another part of this program"}
         code = self._child.returncode
         if code >= 0:
             return {"exit_code": code}

@@ -34,6 +34,6 @@ def _row(entry: Entry) -> dict[str, Any]:
         "digest": active.manifest.digest,
         "enabled": entry.enabled,
         "distribution": active.raw.get("distribution"),
-        "source": "manifest",
+        "source": active.raw.get("source", "manifest"),
         "manifest_path": active.raw.get("manifest_path"),
     }

@@ -1,0 +1,194 @@
+"""The identity of a runtime from its content: five groups, what they cover, and what they do not.
+
+The groups are those of extension-formats (*State additions*, *Ready*). Everything that decides a group is noted
+in a `Watch`, so that later one stat per file answers whether the identity can have changed.
+"""
+
+from __future__ import annotations
+
+import os
+
+from loopx_host.adapters.files import bounded
+from loopx_host.adapters.packages import distributions, launchers, search_path, source_trees
+from loopx_host.adapters.packages.fingerprints import Watch
+from loopx_host.adapters.packages.owners import find_owner
+from loopx_host.core.canonical import canonical_digest
+from loopx_host.core.digest import sha256_hex
+from loopx_host.core.text import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from loopx_host.adapters.packages.distributions import Installed
+    from loopx_host.lifecycle.identity import Target
+
+_SETTINGS_BYTES = 64 * 1024
+NOT_COVERED = (
+    "the standard library and shared libraries",
+    "files of dependencies that were edited by hand (their RECORD is covered)",
+    "sitecustomize and usercustomize",
+    "programs that a shell wrapper executes further on",
+)
+UNOWNED_NOT_COVERED = "anything behind the launcher: no installed distribution carries it"
+
+
+def compute(target: Target, watch: Watch) -> dict[str, Any] | None:
+    """Return the groups, the launcher's digest and the details of an identity; None when it cannot be executed."""
+    launcher = watch.digest(target.path)
+    if launcher is None or not launchers.is_program(target.path):
+        return None
+    chain = [target.path] if target.module else launchers.interpreters(target.path)
+    environment = environment_places([target.path, *chain], watch)
+    places = list(dict.fromkeys([*environment, *search_path.directories()]))
+    for place in places:
+        watch.glance(place)
+    owner = find_owner(target, places)
+    files = _distribution_files(owner, target, places, watch)
+    closure = _closure(owner, places, watch) if owner else {}
+    groups = {
+        "launcher": canonical_digest([target.kind, target.module, launcher]),
+        "interpreter": canonical_digest([_interpreter(path, watch) for path in chain]),
+        "distribution": canonical_digest([owner.label if owner else None, files]),
+        "closure": canonical_digest(closure),
+        "pth": canonical_digest(_path_files(environment, watch)),
+    }
+    return {
+        "groups": groups,
+        "launcher_sha256": launcher,
+        "owner": owner.label if owner else None,
+        "files": files,
+        "closure": closure,
+        "not_covered": [*NOT_COVERED, *(() if owner or files else (UNOWNED_NOT_COVERED,))],
+    }
+
+
+def environment_places(programs: list[str], watch: Watch) -> list[str]:
+    """Return the site directories that the interpreter behind a launcher adds to its path.
+
+    A virtual environment has its own; with ``include-system-site-packages`` those of its base come too.
+    """
+    found: list[str] = []
+    for program in programs:
+        settings = _venv_settings(program, watch)
+        found += search_path.site_directories(program)
+        if settings is None or "include-system-site-packages = true" in settings.lower():
+            found += search_path.site_directories(os.path.realpath(program))
+            found += search_path.user_site_directories()
+    return list(dict.fromkeys(found))
+
+
+def _venv_settings(program: str, watch: Watch) -> str | None:
+    """Return the text of the `pyvenv.cfg` that makes `program` a virtual environment's, or None."""
+    directory = os.path.dirname(program)
+    for place in (directory, os.path.dirname(directory)):
+        path = os.path.join(place, "pyvenv.cfg")
+        if watch.digest(path) is not None:
+            return bounded.read_regular(path, _SETTINGS_BYTES).decode("utf-8", "replace")
+    return None
+
+
+def _interpreter(path: str, watch: Watch) -> list[str | None]:
+    """Return the digests of an interpreter and of the `pyvenv.cfg` that makes it a venv's."""
+    directory = os.path.dirname(path)
+    settings = [os.path.join(place, "pyvenv.cfg") for place in (directory, os.path.dirname(directory))]
+    found = [watch.digest(place) for place in settings]
+    return [watch.digest(path), next((digest for digest in found if digest), None)]
+
+
+def _distribution_files(
+    owner: Installed | None, target: Target, places: list[str], watch: Watch
+) -> dict[str, str | None]:
+    """Return name → digest of every file of the provider's distribution.
+
+    Of an editable install, and of one without a RECORD, these are the trees of its top-level packages. A
+    module that no distribution carries is covered by the tree it lies in.
+    """
+    if owner is None:
+        return _module_tree(target, places, watch) if target.module else {}
+    watch.glance(owner.path)
+    for name in ("METADATA", "RECORD", "entry_points.txt", "direct_url.json", "top_level.txt"):
+        watch.digest(os.path.join(owner.path, name))
+    recorded = owner.record()
+    if owner.editable_source() is None and recorded:
+        return {name: watch.digest(os.path.normpath(os.path.join(owner.site, name))) for name in recorded}
+    covered: dict[str, str | None] = {}
+    for folder in source_trees.top_level_folders(owner, _modules(owner), places):
+        covered.update(_tree(folder, watch))
+    for name in recorded:
+        covered[name] = watch.digest(os.path.normpath(os.path.join(owner.site, name)))
+    return covered
+
+
+def _modules(owner: Installed) -> list[str]:
+    named = [entry.value.partition(":")[0].strip() for entry in owner.entry_points()]
+    return [*named, *(owner.text("top_level.txt") or "").split()]
+
+
+def _module_tree(target: Target, places: list[str], watch: Watch) -> dict[str, str | None]:
+    top = str(target.module).split(".")[0]
+    for place in places:
+        for path in (os.path.join(place, top), os.path.join(place, f"{top}.py")):
+            if os.path.exists(path):
+                return _tree(path, watch)
+    return {}
+
+
+def _tree(folder: str, watch: Watch) -> dict[str, str | None]:
+    files, directories = source_trees.files_below(folder)
+    for directory in directories:
+        watch.glance(directory)
+    base = os.path.dirname(folder)
+    return {visible(os.path.relpath(path, base)): watch.digest(path) for path in files}
+
+
+def _closure(owner: Installed, places: list[str], watch: Watch) -> dict[str, list[str] | None]:
+    """Return name → [version, RECORD digest] of every distribution `owner` requires, transitively.
+
+    None stands for a requirement that is not installed: that it appears later is a change too.
+    """
+    closure: dict[str, list[str] | None] = {}
+    waiting = list(_required(owner))
+    while waiting:
+        name = waiting.pop()
+        if name in closure or name == distributions.normalised(owner.name):
+            continue
+        found = _lookup(name, places)
+        if found is None:
+            closure[name] = None
+            continue
+        watch.glance(found.path)
+        for file in ("METADATA", "PKG-INFO", "RECORD"):
+            watch.digest(os.path.join(found.path, file))
+        closure[name] = [found.version, sha256_hex((found.record_digest_text() or "").encode())]
+        waiting += _required(found)
+    return closure
+
+
+def _lookup(name: str, places: list[str]) -> Installed | None:
+    for place in places:
+        path = distributions.by_name(place).get(name)
+        if path is not None:
+            return distributions.Installed(path)
+    return None
+
+
+def _required(distribution: Installed) -> Iterator[str]:
+    """Return the names a distribution requires here; extras are what somebody asked for, not what it needs."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    for line in distribution.requires():
+        try:
+            requirement = Requirement(line)
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                yield distributions.normalised(requirement.name)
+        except (InvalidRequirement, ValueError):
+            continue
+
+
+def _path_files(places: list[str], watch: Watch) -> list[list[str | None]]:
+    """Return (name, digest) of the ``.pth`` files that the environment executes or follows at start."""
+    return [
+        [os.path.basename(path), watch.digest(path)] for place in places for path in source_trees.path_files(place)
+    ]

@@ -1,0 +1,74 @@
+"""The discovery port, and what an operator should know of this environment's packages."""
+
+from __future__ import annotations
+
+import os
+
+from loopx_host.adapters.packages import distributions, index, search_path, source_trees
+from loopx_host.core.text import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class LocalEnvironment:
+    """The environment of the interpreter that runs loopx."""
+
+    def offers(self, *, rebuild: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Return what the environment offers, from the index (see the port)."""
+        return index.read(rebuild=rebuild)
+
+    def findings(self) -> list[dict[str, Any]]:
+        """Return what is damaged, left over, doubled or executed at start (see the port)."""
+        places = search_path.directories()
+        return [
+            *(row for place in places for row in _metadata_rows(place)),
+            *_duplicates(places),
+            *(row for place in places for row in _path_rows(place)),
+        ]
+
+
+def _metadata_rows(place: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for name in distributions.metadata_names(place):
+        path = visible(os.path.join(place, name))
+        if name.startswith(distributions.LEFTOVER):
+            summary = f"{path} was left by an interrupted install (incompletely removed); delete it"
+            rows.append(_finding("metadata", "leftover_install", path, summary))
+            continue
+        found = distributions.Installed(os.path.join(place, name))
+        found.entry_points()
+        if found.damage is not None:
+            rows.append(_finding("metadata", "metadata_damaged", path, found.damage))
+    return rows
+
+
+def _duplicates(places: list[str]) -> list[dict[str, Any]]:
+    """Return the distributions that stand more than once on the search path; only the first counts."""
+    seen: dict[str, list[str]] = {}
+    for place in places:
+        for name, path in distributions.by_name(place).items():
+            seen.setdefault(name, []).append(visible(path))
+    return [
+        _finding(
+            "metadata", "duplicate_distribution", name, f"`{name}` is installed more than once: {', '.join(paths)}"
+        )
+        for name, paths in sorted(seen.items())
+        if len(paths) > 1
+    ]
+
+
+def _path_rows(place: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for path in source_trees.path_files(place):
+        lines = source_trees.code_lines(path)
+        if lines:
+            shown = visible(path)
+            summary = f"{shown} runs code at every start of Python, before loopx (line {lines[0]})"
+            rows.append(_finding("start_up", "pth_code", shown, summary))
+    return rows
+
+
+def _finding(check: str, code: str, subject: str, summary: str) -> dict[str, Any]:
+    return {"check": check, "code": code, "subject": subject, "summary": summary}

@@ -1,0 +1,123 @@
+"""The local index of what the environment offers: a cache, rebuilt whenever the environment changed.
+
+Disposable and never truth. Its key is the stat of every search-path directory and of every file that was
+looked at; another version, another interpreter or damage makes it rebuilt, and the answer says which.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from loopx_host.adapters.files import atomic, bounded, paths
+from loopx_host.adapters.packages import search_path
+from loopx_host.adapters.packages.fingerprints import Watch, is_unchanged
+from loopx_host.core.digest import sha256_hex
+from loopx_host.core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SCHEMA = "loopx_discovery_index_v0"
+_INDEX_BYTES = 64 * 1024 * 1024
+FRESH, ABSENT, STALE, DAMAGED, FOREIGN = "fresh", "absent", "stale", "damaged", "foreign"
+
+
+def read(*, rebuild: bool = False) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return (offers, what became of the index); `rebuild` looks again whatever the index says."""
+    path = index_path()
+    status, document = ("rebuild_asked", {}) if rebuild else _load(path)
+    if status == FRESH:
+        return document["offers"], {"status": FRESH, "rebuilt": False, "path": path}
+    rows = _build(path)
+    return rows, {"status": status, "rebuilt": True, "path": path}
+
+
+def index_path() -> str:
+    """Return the index of this interpreter; two environments never share one."""
+    return os.path.join(_folder(), "index.json")
+
+
+def commands_path() -> str:
+    """Return the plain-text list of packages' commands that the top help reads."""
+    return os.path.join(_folder(), "commands.txt")
+
+
+def _folder() -> str:
+    key = sha256_hex(os.fsencode("\0".join([sys.prefix, *search_path.search_path()])))[:16]
+    return os.path.join(paths.cache_root(), "index", key)
+
+
+def _load(path: str) -> tuple[str, dict[str, Any]]:
+    try:
+        document = json.loads(bounded.read_regular(path, _INDEX_BYTES))
+    except FileNotFoundError:
+        return ABSENT, {}
+    except (OSError, ValueError, RecursionError):
+        return DAMAGED, {}
+    if not isinstance(document, dict) or not _is_whole(document):
+        return DAMAGED, {}
+    if document["schema"] != SCHEMA or document["search_path"] != search_path.search_path():
+        return FOREIGN, {}
+    return (FRESH if is_unchanged(document["looked_at"]) else STALE), document
+
+
+def _is_whole(document: dict[str, Any]) -> bool:
+    rows = document.get("offers")
+    looked_at = document.get("looked_at")
+    return (
+        isinstance(document.get("schema"), str)
+        and isinstance(rows, list)
+        and all(isinstance(row, dict) and row.keys() >= _ROW_KEYS for row in rows)
+        and isinstance(looked_at, dict)
+        and all(isinstance(row, list) for row in looked_at.values())
+        and "search_path" in document
+    )
+
+
+_ROW_KEYS = {"id", "state", "code", "reason", "distribution", "manifest_path", "version", "revision", "digest"}
+
+
+def _build(path: str) -> list[dict[str, Any]]:
+    from loopx_host.adapters.files.manifest_folder import open_manifest
+    from loopx_host.adapters.packages.discovery import discover
+    from loopx_host.registry.offers import offers
+
+    watch = Watch()
+    for place in search_path.search_path():
+        watch.glance(place)
+    found = discover()
+    for looked_at in found.looked_at:
+        watch.glance(looked_at)
+    rows = offers(found.advertised, open_manifest)
+    for row in rows:
+        folder = os.path.dirname(os.path.realpath(row["manifest_path"] or ""))
+        for name in row["files"]:
+            watch.glance(os.path.join(folder, name))
+    if watch.is_still:
+        document = {
+            "schema": SCHEMA,
+            "search_path": search_path.search_path(),
+            "looked_at": watch.rows,
+            "offers": rows,
+        }
+        _write(path, json.dumps(document).encode("ascii"))
+    _write(commands_path(), _commands(found.commands).encode("utf-8"))
+    return rows
+
+
+def _commands(commands: list[tuple[str, str]]) -> str:
+    """Return ``name<TAB>summary<TAB>state`` lines; until it is activated a package's command is off."""
+    return "".join(
+        f"{one_line(name, 40)}\tfrom {one_line(carrier, 60)}\toff\n" for name, carrier in sorted(set(commands))
+    )
+
+
+def _write(path: str, data: bytes) -> None:
+    try:
+        paths.make_private(os.path.dirname(path))
+        atomic.replace(path, data)
+    except OSError:
+        pass

@@ -1,0 +1,113 @@
+"""What the environment offers: advertised extensions → one row each, whatever is broken about the others.
+
+Pure: the same advertisements in any order give the same rows. Every copy of an id that two distributions
+advertise is refused (contract section 3).
+"""
+
+from __future__ import annotations
+
+from loopx_host.core.errors import Refused
+from loopx_host.core.text import one_line
+from loopx_host.registry.load import load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from loopx_host.registry.ports import ManifestFolder
+
+AVAILABLE, AMBIGUOUS, BROKEN, INCOMPATIBLE, PACKAGE_MISSING = (
+    "available",
+    "ambiguous",
+    "broken",
+    "incompatible",
+    "package_missing",
+)
+
+
+class Advertised:
+    """One advertisement found in metadata. `code` and `reason` say why its manifest was not even looked for."""
+
+    __slots__ = ("code", "distribution", "id", "location", "manifest_path", "reason", "value")
+
+    def __init__(
+        self,
+        extension_id: str,
+        value: str,
+        distribution: dict[str, str] | None,
+        location: str,
+        *,
+        manifest_path: str | None = None,
+        code: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        self.id = extension_id
+        self.value = value
+        self.distribution = distribution
+        self.location = location
+        self.manifest_path = manifest_path
+        self.code = code
+        self.reason = reason
+
+    @property
+    def carrier(self) -> str:
+        """The distribution as a person would name it."""
+        if self.distribution is None:
+            return self.location
+        return f"{self.distribution['name']} {self.distribution['version']}"
+
+
+def offers(
+    advertised: list[Advertised], open_manifest: Callable[[str], tuple[ManifestFolder, str]]
+) -> list[dict[str, Any]]:
+    """Return one row per advertisement, sorted by id and carrier."""
+    ordered = sorted(advertised, key=lambda one: (one.id, one.carrier, one.location, one.value))
+    carriers: dict[str, list[str]] = {}
+    for one in ordered:
+        if one.code != "metadata_damaged" or one.id:
+            carriers.setdefault(one.id, []).append(one.carrier)
+    return [_row(one, carriers.get(one.id, []), open_manifest) for one in ordered]
+
+
+def _row(
+    one: Advertised, carriers: list[str], open_manifest: Callable[[str], tuple[ManifestFolder, str]]
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "id": one_line(one.id, 100) or None,
+        "distribution": one.distribution,
+        "location": one.location,
+        "manifest_path": one.manifest_path,
+        "version": None,
+        "revision": None,
+        "digest": None,
+        "files": [],
+        "state": BROKEN,
+        "code": one.code,
+        "reason": one.reason,
+    }
+    if one.code is None and one.id and len(carriers) > 1:
+        named = " and ".join(dict.fromkeys(carriers))
+        return {**row, "state": AMBIGUOUS, "code": "extension_ambiguous", "reason": f"`{one.id}` comes from {named}"}
+    if one.code is not None:
+        return {**row, "state": PACKAGE_MISSING if one.code == PACKAGE_MISSING else BROKEN}
+    return {**row, **_loaded(one, open_manifest)}
+
+
+def _loaded(one: Advertised, open_manifest: Callable[[str], tuple[ManifestFolder, str]]) -> dict[str, Any]:
+    try:
+        manifest = load(*open_manifest(str(one.manifest_path)))
+    except Refused as refused:
+        incompatible = refused.code == "api_incompatible"
+        state = INCOMPATIBLE if incompatible else BROKEN
+        return {"state": state, "code": refused.code, "reason": refused.diagnostic.summary}
+    if manifest.id != one.id:
+        reason = f"the package advertises `{one.id}`, its manifest says `{manifest.id}`"
+        return {"state": BROKEN, "code": "id_mismatch", "reason": reason}
+    return {
+        "state": AVAILABLE,
+        "version": manifest.version,
+        "revision": manifest.revision,
+        "digest": manifest.digest,
+        "files": manifest.files,
+    }
