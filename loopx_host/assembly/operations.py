@@ -288,6 +288,18 @@ class Operations:
 
         return self._source(offered(str(extension_id), verb, LocalEnvironment()), by_id=True)
 
+    def _carrier(self, manifest_path: str) -> dict[str, str] | None:
+        """Return the distribution that advertises the manifest at a path, or None."""
+        from os.path import realpath
+
+        from loopx_host.adapters.packages.environment import LocalEnvironment
+
+        rows, _ = LocalEnvironment().offers(rebuild=False)
+        same = (
+            row for row in rows if row["manifest_path"] and realpath(row["manifest_path"]) == realpath(manifest_path)
+        )
+        return next((row["distribution"] for row in same), None)
+
     def _source(self, manifest_path: str, *, by_id: bool = False) -> Source:
         """Load a manifest file. Raises Refused with the codes of `registry.load`."""
         from loopx_host.adapters.files.manifest_folder import open_manifest
@@ -298,7 +310,8 @@ class Operations:
 
         path = absolute(manifest_path)
         folder, name = open_manifest(path)
-        return Source(load(folder, name), visible(path), folder.location, by_id=by_id)
+        manifest = load(folder, name)
+        return Source(manifest, visible(path), folder.location, by_id=by_id, carrier=self._carrier(path))
 
     def _ports(self) -> Ports:
         """Return the adapters of a verb that may start a provider."""

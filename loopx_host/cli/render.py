@@ -10,9 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_ROW_SCHEMA = "loopx_extension_state_v0"
-_RUN_SCHEMA = "loopx_extension_run_receipt_v0"
-_ERROR_SCHEMA = "loopx_extension_error_v0"
 _QUIET = frozenset({"ok", "schema_version", "containment", "external_writes_performed"})
 
 
@@ -39,15 +36,10 @@ def _without_surrogates(value: object) -> object:
 def to_text(document: dict[str, Any]) -> str:
     """Return a document for a person; whatever a third party wrote in it is cleaned."""
     schema = document.get("schema_version")
-    if schema == _ERROR_SCHEMA:
-        return _error(document)
     if "text" in document:
         return str(document["text"])
-    if schema == _ROW_SCHEMA:
-        return _table(document["extensions"])
-    if schema == _RUN_SCHEMA:
-        return _run(document)
-    return _fields(document)
+    drawn = _BY_SCHEMA.get(str(schema), _fields)
+    return drawn(document)
 
 
 def _error(document: dict[str, Any]) -> str:
@@ -64,28 +56,58 @@ def _error(document: dict[str, Any]) -> str:
     return _clean(lines)
 
 
-def _table(rows: list[dict[str, Any]]) -> str:
+def _list(document: dict[str, Any]) -> str:
+    rows = document["extensions"]
     if not rows:
-        return "no extension is installed\n"
-    cells: list[list[str]] = [["ID", "VERSION", "ENABLED", "READY", "REVISION", "REASON"]]
-    cells += [[visible(cell) for cell in _row(row)] for row in rows]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells
+        return "no extension is installed; `loopx extension discover` shows what packages offer\n"
+    heads = ["ID", "VERSION", "ENABLED", "READY", "REVISION", "REASON"]
+    cells = [
+        [
+            row["id"],
+            row["version"] or "-",
+            _word(row["enabled"]),
+            _word(row["ready"]),
+            row["active_revision"] or "-",
+            row["reason"] or "",
+        ]
+        for row in rows
     ]
-    lines += [f"{row['id']}: {row['next_command']}" for row in rows if row["next_command"]]
-    return _clean(lines)
+    return _table(heads, cells) + _hints(rows, "id")
 
 
-def _row(row: dict[str, Any]) -> list[str]:
-    return [
-        row["id"],
-        row["version"] or "-",
-        _word(row["enabled"]),
-        _word(row["ready"]),
-        row["active_revision"] or "-",
-        row["reason"] or "",
+def _offers(document: dict[str, Any]) -> str:
+    rows = document["extensions"]
+    if not rows:
+        return "no installed package offers an extension\n"
+    heads = ["ID", "STATE", "VERSION", "PACKAGE", "REASON"]
+    cells = [
+        [row["id"] or "-", row["state"], row["version"] or "-", _package(row), row["reason"] or row["code"] or ""]
+        for row in rows
     ]
+    return _table(heads, cells) + _hints(rows, "id")
+
+
+def _checks(document: dict[str, Any]) -> str:
+    heads = ["STATUS", "CHECK", "SUMMARY"]
+    cells = [[row["status"], row["code"] or row["check"], row["summary"]] for row in document["checks"]]
+    return _table(heads, cells) + _hints(document["checks"], "subject")
+
+
+def _package(row: dict[str, Any]) -> str:
+    owner = row["distribution"]
+    return f"{owner['name']} {owner['version']}" if owner else str(row["location"])
+
+
+def _hints(rows: list[dict[str, Any]], key: str) -> str:
+    return _clean([f"{row[key]}: {row['next_command']}" for row in rows if row["next_command"]])
+
+
+def _table(heads: list[str], cells: list[list[str]]) -> str:
+    lines = [heads, *([visible(str(cell)) for cell in line] for line in cells)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
+    return _clean(
+        ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    )
 
 
 def _run(document: dict[str, Any]) -> str:
@@ -103,8 +125,8 @@ def _run(document: dict[str, Any]) -> str:
     return _clean(lines)
 
 
-def _fields(document: dict[str, Any], depth: int = 0) -> str:
-    return _clean(_field_lines(document, depth))
+def _fields(document: dict[str, Any]) -> str:
+    return _clean(_field_lines(document, 0))
 
 
 def _field_lines(document: dict[str, Any], depth: int) -> list[str]:
@@ -152,3 +174,12 @@ def _indented(text: str) -> list[str]:
 
 def _clean(lines: list[str]) -> str:
     return "".join(f"{visible(line)}\n" for line in lines)
+
+
+_BY_SCHEMA = {
+    "loopx_extension_error_v0": _error,
+    "loopx_extension_state_v0": _list,
+    "loopx_extension_run_receipt_v0": _run,
+    "loopx_extension_discovery_v0": _offers,
+    "loopx_doctor_v0": _checks,
+}

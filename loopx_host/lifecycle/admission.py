@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopx_host.core.diagnostics import WARNING, Problem
 from loopx_host.core.errors import refuse
 from loopx_host.lifecycle.state import BadEntry
 
@@ -17,16 +18,26 @@ if TYPE_CHECKING:
 class Source:
     """A checked manifest and where it came from; `path` is absolute, as text that can be shown.
 
-    `by_id` says that the caller named the extension and its package's metadata led to the manifest.
+    `by_id` says that the caller named the extension and its package's metadata led to the manifest; `carrier` is
+    the distribution the manifest lies in, if one advertises it.
     """
 
-    __slots__ = ("by_id", "folder", "manifest", "path")
+    __slots__ = ("by_id", "carrier", "folder", "manifest", "path")
 
-    def __init__(self, manifest: Manifest, path: str, folder: str, *, by_id: bool = False) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        path: str,
+        folder: str,
+        *,
+        by_id: bool = False,
+        carrier: dict[str, str] | None = None,
+    ) -> None:
         self.manifest = manifest
         self.path = path
         self.folder = folder
         self.by_id = by_id
+        self.carrier = carrier
 
     def preview(self, verb: str, *flags: str) -> tuple[str, ...]:
         """Return the command that says what `verb` would do with this manifest."""
@@ -36,6 +47,10 @@ class Source:
     def command(self, verb: str, *flags: str) -> tuple[str, ...]:
         """Return the command that does it."""
         return (*self.preview(verb, *flags), "--execute")
+
+    def warnings(self, owner: dict[str, str] | None) -> list[dict[str, Any]]:
+        """Return the warning rows of a receipt: the manifest's own, and what is odd about the launcher's owner."""
+        return [problem.row() for problem in (*self.manifest.warnings, *_owner_problems(self, owner))]
 
     def revision(self, target: Target, owner: dict[str, str] | None, at: str) -> dict[str, Any]:
         """Return the revision as the state file keeps it, pinned to `target`."""
@@ -51,6 +66,28 @@ class Source:
             "distribution": owner,
             "source": "discovered" if self.by_id else "manifest",
         }
+
+
+def _owner_problems(source: Source, owner: dict[str, str] | None) -> list[Problem]:
+    manifest = source.manifest
+    if owner is None:
+        if not manifest.capabilities and not manifest.implementations:
+            return []
+        summary = "no installed distribution carries the launcher; an unowned command serves no capability"
+        return [Problem("entrypoint_unowned", "runtime.entrypoint", summary, severity=WARNING)]
+    others = {"the manifest": manifest.version}
+    if source.carrier is not None and source.carrier["name"] == owner["name"]:
+        others["the package the manifest lies in"] = source.carrier["version"]
+    return [
+        Problem(
+            "entrypoint_version_differs",
+            "runtime.entrypoint",
+            f"the launcher comes from {owner['name']} {owner['version']}, and {what} is version {version}",
+            severity=WARNING,
+        )
+        for what, version in others.items()
+        if version != owner["version"]
+    ]
 
 
 def runtime_to_prove(manifest: Manifest) -> Runtime:

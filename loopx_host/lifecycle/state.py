@@ -290,6 +290,9 @@ def _misshapen_revision(extension_id: str, revision: object) -> str | None:
     pin = revision.get("launcher")
     if pin is not None and not _is_pin(pin):
         return "has a launcher that is not an absolute path"
+    owner = revision.get("distribution")
+    if owner is not None and not _is_distribution(owner):
+        return "has a distribution without name and version"
     return None
 
 
@@ -333,6 +336,10 @@ def _is_texts(value: object) -> bool:
 
 def _is_text_table(value: object) -> bool:
     return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+
+
+def _is_distribution(owner: object) -> bool:
+    return isinstance(owner, dict) and all(isinstance(owner.get(key), str) for key in ("name", "version"))
 
 
 def _is_pin(pin: object) -> bool:

@@ -14,7 +14,6 @@ from loopx_host.registry.toml_source import Lines, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from loopx_host.core.diagnostics import Problem
     from loopx_host.core.errors import Refused
     from loopx_host.registry.ports import ManifestFolder
 
@@ -34,24 +33,28 @@ def load(folder: ManifestFolder, name: str) -> Manifest:
     document, text = parse(data, shown)
     report, attachments = Report(), Attachments(folder)
     form = normal_form(report, document, attachments)
-    if report.problems:
+    problems = [*report.errors, *report.warnings]
+    if problems:
         lines = Lines(text)
-        for problem in report.problems:
+        for problem in problems:
             problem.line = lines.of(problem.pointer)
     if report.errors:
-        raise _invalid(shown, report.errors)
+        raise _invalid(shown, report)
     return Manifest(form, snapshot=attachments.snapshot, warnings=tuple(report.warnings))
 
 
-def _invalid(shown: str, problems: list[Problem]) -> Refused:
+def _invalid(shown: str, report: Report) -> Refused:
     """One refusal for all problems; an API this host does not speak keeps its own code when it stands alone."""
+    problems = report.errors
     alone = all(problem.code == "api_incompatible" for problem in problems)
     first = problems[0]
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    others = len(problems) - 1 + report.more
+    more = f" (and {others} more)" if others else ""
     return refuse(
         "api_incompatible" if alone else "manifest_invalid",
         shown,
         f"{first.summary}{more}",
         hint=f"correct {shown}",
         problems=[problem.row() for problem in problems],
+        problems_left_out=report.more,
     )

@@ -14,22 +14,25 @@ if TYPE_CHECKING:
     Table = dict[str, Any]
     Check = Callable[[str], str | None]  # what is wrong with a text, as a clause, or None
 
+ROWS = 100  # a quarter of a megabyte can hold a hundred thousand mistakes, and nobody reads them
 _LARGEST_SHOWN = 10**19
 
 
 class Report:
-    """The problems found so far, errors and warnings."""
+    """The problems found so far, errors and warnings; past `ROWS` of a kind they are only counted in `more`."""
 
     def __init__(self) -> None:
-        self.problems: list[Problem] = []
+        self.errors: list[Problem] = []
+        self.warnings: list[Problem] = []
+        self.more = 0
 
     def error(self, code: str, pointer: str, summary: str, nearest: str | None = None) -> None:
         """Add a problem that refuses the manifest."""
-        self.problems.append(Problem(code, pointer, summary, nearest=nearest, severity=ERROR))
+        self._add(self.errors, Problem(code, pointer, summary, nearest=nearest, severity=ERROR))
 
     def warn(self, code: str, pointer: str, summary: str, nearest: str | None = None) -> None:
         """Add a problem that becomes a row of the receipt."""
-        self.problems.append(Problem(code, pointer, summary, nearest=nearest, severity=WARNING))
+        self._add(self.warnings, Problem(code, pointer, summary, nearest=nearest, severity=WARNING))
 
     def missing(self, pointer: str) -> None:
         """Add the problem of a key that must be there."""
@@ -43,15 +46,11 @@ class Report:
         """Add the problem of a value that does not follow its rule."""
         self.error("manifest_bad_value", pointer, f"{pointer} {clause}")
 
-    @property
-    def errors(self) -> list[Problem]:
-        """Those that refuse."""
-        return [problem for problem in self.problems if problem.severity == ERROR]
-
-    @property
-    def warnings(self) -> list[Problem]:
-        """Those that do not."""
-        return [problem for problem in self.problems if problem.severity == WARNING]
+    def _add(self, rows: list[Problem], problem: Problem) -> None:
+        if len(rows) < ROWS:
+            rows.append(problem)
+        else:
+            self.more += 1
 
 
 def kind_of(value: object) -> str:

@@ -26,10 +26,10 @@ class DirectoryFolder:
 
     def read(self, relative: str, limit: int) -> bytes:
         """Return the bytes of `relative`. Raises FolderError (see the port)."""
-        path = os.path.realpath(os.path.join(self.location, relative))
-        if os.path.commonpath((path, self.location)) != self.location:
-            raise FolderError("outside", "it lies outside the directory of the manifest")
         try:
+            path = os.path.realpath(os.path.join(self.location, relative))
+            if os.path.commonpath((path, self.location)) != self.location:
+                raise FolderError("outside", "it lies outside the directory of the manifest")
             return bounded.read_regular(path, limit)
         except bounded.TooLargeError as error:
             raise FolderError("too_large", str(error)) from None

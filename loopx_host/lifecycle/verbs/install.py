@@ -81,7 +81,7 @@ def _pinned(source: Source, target: Target | Missing, owner: dict[str, str] | No
         "manifest_path": source.path,
         "launcher": None if isinstance(target, Missing) else target.pin(),
         "owner": owner or receipts.UNOWNED,
-        "warnings": [problem.row() for problem in source.manifest.warnings],
+        "warnings": source.warnings(owner),
     }
 
 

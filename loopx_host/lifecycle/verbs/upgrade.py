@@ -61,9 +61,9 @@ def upgrade(
     again = source.command(VERB, *flags)
     switch = Switch(VERB, entry, manifest, runtime, revision, target, again)
     if not execute:
-        return {**switch.preview(digest), **_kept(source)}
+        return {**switch.preview(digest), **_kept(source, revision)}
     done = carry_out(switch, digest, store=store, packages=packages, processes=processes, clock=clock)
-    return {**done, **_kept(source)}
+    return {**done, **_kept(source, revision)}
 
 
 def _revision(source: Source, target: Target | Missing, packages: Packages, clock: Clock) -> dict[str, Any]:
@@ -72,10 +72,10 @@ def _revision(source: Source, target: Target | Missing, packages: Packages, cloc
     return source.revision(target, packages.owner(target), clock.now())
 
 
-def _kept(source: Source) -> dict[str, Any]:
+def _kept(source: Source, revision: dict[str, Any]) -> dict[str, Any]:
     return {
         "manifest_path": source.path,
-        "warnings": [problem.row() for problem in source.manifest.warnings],
+        "warnings": source.warnings(revision.get("distribution")),
     }
 
 

@@ -1,0 +1,48 @@
+"""Shared by all tests: hypothesis profiles, and the report of requirement rows without a passing test."""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+import pytest
+
+from tests.support import requirements
+
+PROPERTY = "req"
+
+hypothesis.settings.register_profile("ci", max_examples=50, deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile("nightly", max_examples=1000, deadline=None, derandomize=True, database=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--requirements",
+        action="store_true",
+        help="at the end, print the rows of docs/reference/requirements.md that no passing test proves",
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # User properties travel from the workers of pytest-xdist to the process that reports; markers do not.
+    for item in items:
+        for marker in item.iter_markers("req"):
+            item.user_properties += [(PROPERTY, row) for row in marker.args]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if not config.getoption("--requirements"):
+        return
+    proved = rows_of(terminalreporter.stats.get("passed", []))
+    failing = rows_of(
+        report for outcome in ("failed", "error", "xfailed") for report in terminalreporter.stats.get(outcome, [])
+    )
+    terminalreporter.section("requirements")
+    for line in requirements.report(requirements.rows(requirements.PAGE.read_text("utf-8")), proved, failing):
+        terminalreporter.write_line(line)
+
+
+def rows_of(reports: object) -> set[str]:
+    assert hasattr(reports, "__iter__")
+    return {row for report in reports for name, row in report.user_properties if name == PROPERTY}
