@@ -1,0 +1,104 @@
+"""Every trial in tests/trials passes against the command line of this environment."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TRIALS = ROOT / "tests" / "trials"
+BIN = Path(sys.executable).parent
+GREEN = (
+    *("C01", "C03"),
+    *("D02", "D03", "D05", "D07", "D08", "D10", "D12", "D15"),
+    *("J01", "J03", "J05", "J07"),
+    *("L01", "L03", "L05", "L07", "L09", "L11", "L13", "L15"),
+    *("M01", "M03", "M05", "M07", "M09"),
+    *("P01", "P03", "P04", "P06", "P09", "P11", "P13", "P15"),
+    "S01",
+)
+# Made-up distributions that a provider has to import, too, must lie in the environment's own site-packages:
+# providers get no PYTHONPATH. These trials run in an environment made for them.
+OWN_ENVIRONMENT = {"L09"}
+PRIVATE = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "LOOPX_RUNTIME_ROOT", "XDG_RUNTIME_DIR")
+VERDICT = re.compile(r"^VERDICT (?P<trial>[A-Z][0-9]{2}) (?P<verdict>PASS|FAIL|UNSURE)\b", re.MULTILINE)
+
+
+def trial_folders() -> set[str]:
+    return {folder.name for folder in TRIALS.glob("[A-Z][0-9][0-9]")}
+
+
+def verdict(trial: str, programs: Path, **settings: str) -> tuple[str, str]:
+    """Run one trial with the `loopx` and `python` of `programs`; return its verdict and everything it printed."""
+    inherited = {name: value for name, value in os.environ.items() if name not in PRIVATE}
+    product = {"LOOPX": str(programs / "loopx"), "PY": str(programs / "python")}
+    ended = subprocess.run(
+        ["bash", str(TRIALS / trial / "run.sh")],
+        env={**inherited, **product, "LISTCMD": "extension discover", "SCHEMA_KEYS": "1", **settings},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    found = VERDICT.search(ended.stdout)
+    return (found["verdict"] if found else "no verdict"), ended.stdout
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Path:
+    """Return a virtual environment of its own that sees this one's packages."""
+    place = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    site = Path(sysconfig.get_path("purelib", vars={"base": str(place)}))
+    (site / "seen.pth").write_text(f"{ROOT}\n{sysconfig.get_path('purelib')}\n", encoding="utf-8")
+    launcher = place / "bin" / "loopx"
+    launcher.write_text(f"#!{place}/bin/python\nfrom loopx_host.entrypoint import main\nmain()\n", encoding="utf-8")
+    launcher.chmod(0o755)
+    return place
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("trial", [trial for trial in GREEN if trial not in OWN_ENVIRONMENT])
+def test_the_trial_passes(trial: str) -> None:
+    said, log = verdict(trial, BIN)
+
+    assert said == "PASS", log
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("trial", sorted(OWN_ENVIRONMENT))
+def test_the_trial_passes_in_an_environment_of_its_own(trial: str, environment: Path) -> None:
+    site = sysconfig.get_path("purelib", vars={"base": str(environment)})
+
+    said, log = verdict(trial, environment / "bin", LX_SITE=site)
+
+    assert said == "PASS", log
+
+
+def test_every_trial_is_run() -> None:
+    assert sorted(GREEN) == sorted(trial_folders())
+
+
+def test_the_page_of_trials_has_a_section_for_each() -> None:
+    page = (TRIALS / "TRIALS.md").read_text(encoding="utf-8")
+
+    sections = re.findall(r"^### \[([A-Z][0-9]{2})\]", page, re.MULTILINE)
+
+    assert sorted(sections) == sorted(trial_folders())
+
+
+def test_a_trial_fails_when_the_command_does_not_start(tmp_path: Path) -> None:
+    (tmp_path / "loopx").symlink_to("/bin/false")
+    (tmp_path / "python").symlink_to(sys.executable)
+
+    said, log = verdict("M03", tmp_path)
+
+    assert said == "FAIL", log

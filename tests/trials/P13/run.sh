@@ -1,0 +1,5 @@
+#!/bin/bash
+# P13 process; source: evalstate/fast-agent#124, can1357/oh-my-pi#11923, huiliyi37/Tianshu-harness#148, github/app#3838
+# right behaviour: Each has its own kind: exit status 3, signal 11, empty response, provider-reported failure (exit non-zero). A bounded, cleaned stderr tail (or the path/flag to see it) is offered; no secrets beyond what the provider printed.
+. "$(dirname "$0")/../_common/lib.sh"
+for k in exit3 segv empty okfalse; do sed "s/@K@/$k/" "$HERE/prov.py" >"$W/p.py"; good qa-die-$k "$W/p.py"; run qa-die-$k; rcbad; no_traceback; json_ok; under 5; case $k in exit3) grep -q '3' "$W/out" && ok "exit status shown" || bad "exit status missing"; grep -q 'missing API key' "$W/both" && ok "stderr tail offered" || unsure "stderr tail not offered";; segv) grep -qi 'signal\|SEGV\|-11\|139' "$W/both" && ok "signal shown" || bad "signal not shown";; empty) grep -qi 'empty\|json\|no output' "$W/both" && ok "empty named" || bad "empty response not named";; okfalse) grep -q quota "$W/both" && ok "provider's error kept" || bad "provider's error lost";; esac; done
