@@ -3,8 +3,6 @@ set -eu
 cd "$(dirname "$0")/.."
 export PATH="${PATH:-/usr/local/bin:/usr/bin:/bin}"
 
-# pip splits these at white space, so they stay relative to the folder all scripts run in.
-export PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_INPUT=1
 unset PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH || :
 
@@ -13,6 +11,10 @@ if [ -z "$PYTHON" ] || ! "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (
     echo "this needs Python 3.11 or newer as python3 on PATH, or named by PYTHON=/path/to/python" >&2
     exit 2
 fi
+
+# pip splits these at white space and runs in other folders: a file URL has neither problem.
+PIP_CONSTRAINT="$("$PYTHON" -c 'import pathlib; print(pathlib.Path("constraints.txt").resolve().as_uri())')"
+export PIP_CONSTRAINT PIP_BUILD_CONSTRAINT="$PIP_CONSTRAINT"
 
 # make_venv FOLDER: a fresh virtual environment, made again when it does not work or the pins changed.
 make_venv() {
