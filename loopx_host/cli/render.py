@@ -110,6 +110,66 @@ def _table(heads: list[str], cells: list[list[str]]) -> str:
     )
 
 
+_DONE = {
+    "install": "installed",
+    "upgrade": "upgraded",
+    "rollback": "rolled back",
+    "enable": "enabled",
+    "disable": "disabled",
+    "uninstall": "uninstalled",
+}
+# Fields that the headline already says, or that only programs read.
+_SAID = _QUIET | {
+    "operation",
+    "dry_run",
+    "changed",
+    "would_change",
+    "extension_id",
+    "version",
+    "doctor",
+    "next_command",
+}
+
+
+def _operation(document: dict[str, Any]) -> str:
+    """Say first what was done or would be done, then the details, then how to go on."""
+    if document["operation"] not in _DONE:
+        return _fields(document)
+    name = " ".join(filter(None, (document["extension_id"], document.get("version"))))
+    lines = [f"{name}: {_headline(document)}"]
+    lines += _field_lines({key: value for key, value in document.items() if key not in _SAID | {"would_refuse"}}, 1)
+    lines += _refusal_lines(document)
+    if document["dry_run"] and document.get("next_command"):
+        lines.append(f"to do it: {document['next_command']}")
+    return _clean(lines)
+
+
+def _headline(document: dict[str, Any]) -> str:
+    done, doctor = _DONE[document["operation"]], document.get("doctor")
+    if document["dry_run"]:
+        nothing = document.get("would_change") is False
+        return f"already {done}" if nothing else f"would be {done}; nothing was changed"
+    proved = f"; its doctor passed in {doctor['duration_ms']} ms" if doctor else ""
+    return f"{done if document['changed'] else f'already {done}'}{proved}"
+
+
+def _doctor(document: dict[str, Any]) -> str:
+    name = f"{document['extension_id']} {document['version']}"
+    if document["status"] == "probe_required":
+        lines = [f"{name}: would be probed; nothing was started", *_refusal_lines(document)]
+        return _clean([*lines, f"to do it: {document['next_command']}"])
+    lines = [f"{name}: {document['status']}; its doctor {_verdict(document)} in {document['duration_ms']} ms"]
+    if document["reason"]:
+        lines.append(f"{document['failure_kind']}: {document['reason']}")
+    if document["stderr_tail"]:
+        lines += ["the provider's standard error ended with:", *_indented(document["stderr_tail"])]
+    return _clean([*lines, *([f"next: {document['next_command']}"] if document["next_command"] else [])])
+
+
+def _verdict(document: dict[str, Any]) -> str:
+    return "passed" if document["verified"] else "failed"
+
+
 def _run(document: dict[str, Any]) -> str:
     name = f"{document['extension_id']} {document['provider_version']}"
     if not document["executed"]:
@@ -178,6 +238,8 @@ def _clean(lines: list[str]) -> str:
 
 _BY_SCHEMA = {
     "loopx_extension_error_v0": _error,
+    "loopx_extension_operation_v0": _operation,
+    "loopx_extension_doctor_v0": _doctor,
     "loopx_extension_state_v0": _list,
     "loopx_extension_run_receipt_v0": _run,
     "loopx_extension_discovery_v0": _offers,

@@ -298,14 +298,20 @@ def _misshapen_revision(extension_id: str, revision: object) -> str | None:
 
 def _is_normal_form(form: dict[str, Any]) -> bool:
     provider, runtime = form.get("provider"), form.get("runtime")
-    lists = (form.get("capabilities"), form.get("implementations"), form.get("presentation_surfaces"))
     return (
-        isinstance(provider, dict)
+        "runtime" in form
+        and isinstance(provider, dict)
         and all(isinstance(provider.get(key), str) for key in ("id", "version", "requires_loopx_api"))
         and _is_texts(provider.get("permissions"))
-        and all(isinstance(one, list) and all(isinstance(row, dict) for row in one) for one in lists)
+        and _is_rows(form.get("capabilities"), "id")
+        and _is_rows(form.get("implementations"), "capability_id")
+        and _is_rows(form.get("presentation_surfaces"), "id")
         and (runtime is None or (isinstance(runtime, dict) and _is_runtime(runtime)))
     )
+
+
+def _is_rows(rows: object, name: str) -> bool:
+    return isinstance(rows, list) and all(isinstance(row, dict) and isinstance(row.get(name), str) for row in rows)
 
 
 def _is_runtime(runtime: dict[str, Any]) -> bool:

@@ -209,13 +209,13 @@ CONSTRAINTS = ROOT / "constraints.txt"
 
 def pip(*arguments: str, cwd: Path | None = None) -> None:
     """Run the pip of this environment with the pins of the project."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PIP_BUILD_CONSTRAINT"}
     done = subprocess.run(
         [sys.executable, "-m", "pip", "--quiet", *arguments],
         cwd=cwd,
         env={
-            **os.environ,
+            **inherited,
             "PIP_CONSTRAINT": str(CONSTRAINTS),
-            "PIP_BUILD_CONSTRAINT": str(CONSTRAINTS),
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PIP_ROOT_USER_ACTION": "ignore",
             "PIP_NO_INPUT": "1",

@@ -64,8 +64,8 @@ def sweep(before: Snapshot) -> tuple[int | None, str]:
         living = [pid for pid in mine if not _reap(pid)]
         if time.monotonic() >= deadline:
             return len(living) or None, "not_proved"
-        for pid in [*living, *(below for pid in living for below in _below(pid))]:
-            _kill(pid)
+        for doomed in [*living, *(below for pid in living for below in _below(pid))]:
+            _kill(doomed)
         if living:
             _await(living[0])
     return 0, "no_child_left"

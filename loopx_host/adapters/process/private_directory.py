@@ -24,14 +24,24 @@ class PrivateDirectory:
 
     @classmethod
     def create(cls) -> PrivateDirectory:
-        """Make and lock a new one. Raises OSError when no place can hold it."""
-        base = _base()
+        """Make and lock a new one in the first place that takes it. Raises OSError when none does."""
+        failed = OSError("no private directory could be kept")
+        for base in _places():
+            try:
+                return cls._create_in(base)
+            except OSError as error:
+                failed = error
+        raise failed
+
+    @classmethod
+    def _create_in(cls, base: str) -> PrivateDirectory:
         for _ in range(_ATTEMPTS):
             path = os.path.join(base, f"{_PREFIX}{os.urandom(_RANDOM_BYTES).hex()}")
             os.mkdir(path, 0o700)
             descriptor = _lock(path)
             if descriptor is not None:
                 return cls(path, descriptor)
+            _remove(path)
         raise OSError("no private directory could be kept")
 
     def remove(self) -> bool:
@@ -42,9 +52,8 @@ class PrivateDirectory:
             os.close(self._descriptor)
 
 
-def sweep() -> None:
-    """Remove the private directories of hosts that are dead; best effort, never waits."""
-    base = _base()
+def sweep(base: str) -> None:
+    """Remove the private directories of hosts that are dead from `base`; best effort, never waits."""
     try:
         names = [name for name in os.listdir(base) if _is_made_here(name)]
     except OSError:
@@ -57,12 +66,10 @@ def sweep() -> None:
             os.close(descriptor)
 
 
-def _base() -> str:
-    for variable in ("XDG_RUNTIME_DIR", "TMPDIR"):
-        place = os.environ.get(variable, "")
-        if os.path.isabs(place) and os.path.isdir(place) and os.access(place, os.W_OK | os.X_OK):
-            return place
-    return "/tmp"  # noqa: S108 (the names made in it are unpredictable and exclusive)
+def _places() -> list[str]:
+    named = (os.environ.get(variable, "") for variable in ("XDG_RUNTIME_DIR", "TMPDIR"))
+    # The names made in /tmp are unpredictable and exclusive.
+    return [*(place for place in named if os.path.isabs(place)), "/tmp"]  # noqa: S108
 
 
 def _is_made_here(name: str) -> bool:
@@ -144,7 +151,7 @@ def _remove_directory(name: str, top: int) -> list[str]:
 
 
 def _lift(directory: int, top: int) -> list[str]:
-    """Empty `directory`: remove what can be, move directories that are not empty to `top`; return their names there."""
+    """Empty `directory`; directories that are not empty move to `top`, and their names there are returned."""
     lifted: list[str] = []
     for name in os.listdir(directory):
         if _discard(name, directory):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import select
 import signal
 import subprocess
 import time
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 RUNG = "process"
 _MIB = 1 << 20
+_KILL_SECONDS = 2.0  # how long a killed process may take to end
+_BLIND_POLL_MS = 5  # only where a process has no descriptor to wait for
 
 
 class ProcessRunner:
@@ -59,7 +62,7 @@ class ProcessRunner:
                 ended = self._start(launch, private.path)
             finally:
                 removed = private.remove()
-                private_directory.sweep()
+                private_directory.sweep(os.path.dirname(private.path))
             ended.duration_ms = int((time.monotonic() - began) * 1000)
             ended.containment["private_directory"] = "removed" if removed else "left"
             return ended
@@ -145,14 +148,12 @@ class Provider:
             return None, "ended_before"
         self._is_over = True
         self._signal_group(signal.SIGKILL)
-        try:  # asked first, because `Popen.wait` reports a status that somebody else took as 0
-            os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOWAIT)
-        except ChildProcessError:
-            self._lost = True
-        self._child.wait()
+        ended = self._await_end()
+        if ended:
+            self._child.wait()
         if self._subreaper:
             return descendants.sweep(self._before)
-        return None, "group_ended"
+        return (None, "group_ended") if ended else (1, "not_proved")
 
     def close(self) -> None:
         """End what is not over yet and close every descriptor."""
@@ -164,6 +165,19 @@ class Provider:
                 descriptor.close()
         if self._process >= 0:
             os.close(self._process)
+
+    def _await_end(self) -> bool:
+        """Wait for the end of the killed leader, but not for ever: one that became another user cannot be killed."""
+        deadline = time.monotonic() + _KILL_SECONDS
+        waiter = select.poll()
+        if self._process >= 0:
+            waiter.register(self._process, select.POLLIN)
+        while not self._has_exited():
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                return False
+            waiter.poll(1 + int(1000 * remaining) if self._process >= 0 else _BLIND_POLL_MS)
+        return True
 
     def _conversation(self, interrupts: int, waiting: Callable[[float], None] | None) -> Conversation:
         stdin, stdout, stderr = self._child.stdin, self._child.stdout, self._child.stderr
@@ -210,6 +224,8 @@ class Provider:
         if self._lost:
             return {} if stopped_by else {"start_error": "its exit status was taken by another part of this program"}
         code = self._child.returncode
+        if code is None:  # it could not be ended
+            return {}
         if code >= 0:
             return {"exit_code": code}
         try:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.state import REPAIR, State
+from loopx_host.lifecycle.state import REPAIR, Replacement, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from loopx_host.lifecycle.ports import Clock, StateStore
-    from loopx_host.lifecycle.state import Replacement
 
 REPAIR_SCHEMA = "loopx_extension_repair_v0"
 
@@ -40,7 +39,7 @@ def repair(*, store: StateStore, clock: Clock, execute: bool) -> dict[str, Any]:
             kept.append(store.preserve(data))
         for one in now.bad_entries():
             now = now.without_entry(one.id)
-        return now.replacement()
+        return Replacement(now.to_bytes())  # the schemas of what is taken out stay, like the copy
 
     store.change(edit)
     return {**receipt, "changed": True, "kept_as": kept[0] if kept else None, "at": clock.now()}

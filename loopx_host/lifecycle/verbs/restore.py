@@ -45,7 +45,7 @@ def restore(
         try:
             status = _standing(item, State.parse(store.read(), store.location))
             if status is None:
-                source = open_source(item["manifest_path"])
+                source = open_source(_manifest_path(item))
                 _same_digest(source, item)
                 receipt = install(
                     source,
@@ -92,6 +92,18 @@ def _standing(item: dict[str, Any], state: State) -> str | None:
     return "already_installed" if found.active.manifest.digest == item["digest"] else "another_revision_installed"
 
 
+def _manifest_path(item: dict[str, Any]) -> str:
+    path: str | None = item["manifest_path"]
+    if path is None:
+        raise refuse(
+            "manifest_unreadable",
+            item["id"],
+            f"`{item['id']}` was installed by a tool that did not record where its manifest is",
+            hint="install it by hand with --manifest",
+        )
+    return path
+
+
 def _same_digest(source: Source, item: dict[str, Any]) -> None:
     if source.manifest.digest != item["digest"]:
         raise refuse(
@@ -136,9 +148,11 @@ def _is_item(row: object) -> bool:
     if not isinstance(row, dict):
         return False
     owner = row.get("distribution")
-    texts = all(isinstance(row.get(key), str) for key in ("id", "revision", "digest", "manifest_path"))
+    path = row.get("manifest_path")
+    texts = all(isinstance(row.get(key), str) for key in ("id", "revision", "digest"))
+    placed = path is None or (isinstance(path, str) and path.startswith("/"))
     named = owner is None or (isinstance(owner, dict) and all(isinstance(owner.get(key), str) for key in _OWNER))
-    return texts and named and isinstance(row.get("enabled"), bool) and row["manifest_path"].startswith("/")
+    return texts and placed and named and isinstance(row.get("enabled"), bool)
 
 
 _OWNER = ("name", "version")

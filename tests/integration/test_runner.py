@@ -1,0 +1,404 @@
+"""The embedding API over the real runner (extension-formats, *Embedding*): another program keeps what is its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cli import PATIENCE_SECONDS, Loopx, Place, start_time
+from tests.support.providers import CANARY
+
+PREAMBLE = """\
+import ctypes, json, os, signal, subprocess, sys, threading
+from loopx_host import Host, Refused
+host = Host.open(state_file={state!r})
+
+def request(code):
+    return dict(code=code, place={place!r})
+
+def is_subreaper():
+    value = ctypes.c_int(-1)
+    assert ctypes.CDLL(None).prctl(37, ctypes.byref(value), 0, 0, 0) == 0
+    return value.value
+
+def tell(**fields):
+    print(json.dumps(fields))
+"""
+
+
+@pytest.fixture(scope="module")
+def puppets(tmp_path_factory: pytest.TempPathFactory) -> Loopx:
+    made = Loopx(tmp_path_factory.mktemp("puppets"))
+    made.make_extension("puppet")
+    made.make_extension("brief", timeout_seconds=1)
+    return made
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    made = Place(tmp_path / "place")
+    yield made
+    made.close()
+
+
+def embed(puppets: Loopx, place: Place, program: str, **settings: Any) -> dict[str, Any]:
+    """Run a program that embeds the host; return what it tells."""
+    source = PREAMBLE.format(state=str(puppets.state_file), place=str(place.path)) + textwrap.dedent(program)
+    done = subprocess.run(
+        [sys.executable, "-c", source],
+        env=puppets.env,
+        capture_output=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+        **settings,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    told = json.loads(done.stdout)
+    assert isinstance(told, dict)
+    return told
+
+
+def test_a_program_lists_and_runs_and_gets_the_documents_of_the_command_line(puppets: Loopx, place: Place) -> None:
+    told = embed(puppets, place, "tell(list=host.list(), run=host.run('puppet', request('answer(n=1)')))")
+
+    printed = puppets.run("puppet", place.request("answer(n=1)")).document
+    assert told["list"] == puppets("extension", "list").document
+    assert told["run"].keys() == printed.keys()
+    moving = ("at", "run_id", "duration_ms", "containment", "request_sha256")
+    assert {key: told["run"][key] for key in printed if key not in moving} == {
+        key: printed[key] for key in printed if key not in moving
+    }
+
+
+def test_a_failing_provider_is_a_receipt_and_no_exception(puppets: Loopx, place: Place) -> None:
+    told = embed(puppets, place, "tell(**host.run('puppet', request('sys.exit(3)')))")
+
+    assert (told["ok"], told["failure_kind"], told["exit_code"]) == (False, "exit_nonzero", 3)
+
+
+def test_a_refusal_carries_the_document_of_the_command_line(puppets: Loopx, place: Place) -> None:
+    told = embed(
+        puppets,
+        place,
+        """
+        try:
+            host.run("nobody", {})
+        except Refused as refused:
+            tell(**refused.document)
+        """,
+    )
+
+    printed = puppets.run("nobody", {}).document
+    assert {**told, "next_command": None} == {**printed, "next_command": None}
+    assert str(puppets.state_file) in told["next_command"]
+
+
+@pytest.mark.parametrize(
+    "request_source", ["{'a': float('nan')}", "{'a': object()}", "{'a': '\\ud800'}", "{'a': {1}}"]
+)
+def test_a_request_without_a_json_form_is_refused(puppets: Loopx, place: Place, request_source: str) -> None:
+    told = embed(
+        puppets,
+        place,
+        f"""
+        try:
+            host.run("puppet", {request_source})
+        except Refused as refused:
+            tell(**refused.document)
+        """,
+    )
+
+    assert told["code"] == "request_invalid"
+
+
+@pytest.mark.parametrize("timeout", ["0.4", "0", "-1"])
+def test_a_timeout_shortens_that_of_the_manifest(puppets: Loopx, place: Place, timeout: str) -> None:
+    told = embed(puppets, place, f"tell(**host.run('puppet', request('stay()'), timeout={timeout}))")
+
+    assert told["failure_kind"] == "timeout"
+
+
+@pytest.mark.parametrize("timeout", ["100000", "float('inf')"])
+def test_a_timeout_never_lengthens_that_of_the_manifest(puppets: Loopx, place: Place, timeout: str) -> None:
+    told = embed(puppets, place, f"tell(**host.run('brief', request('stay()'), timeout={timeout}))")
+
+    assert told["failure_kind"] == "timeout"
+
+
+def test_an_embedding_program_never_becomes_a_subreaper(puppets: Loopx, place: Place) -> None:
+    told = embed(
+        puppets,
+        place,
+        """
+        receipt = host.run("puppet", request("answer()"))
+        tell(subreaper=is_subreaper(), containment=receipt["containment"])
+        """,
+    )
+
+    assert told["subreaper"] == 0
+    assert told["containment"]["subreaper"] is False
+    assert told["containment"]["survivors"] is None
+
+
+def test_the_command_line_says_that_it_is_a_subreaper(puppets: Loopx, place: Place) -> None:
+    assert puppets.run("puppet", place.request("answer()")).document["containment"]["subreaper"] is True
+
+
+def test_children_of_the_program_are_left_to_it(puppets: Loopx, place: Place) -> None:
+    """One that has ended and one that is alive: both can still be waited for by their maker."""
+    told = embed(
+        puppets,
+        place,
+        """
+        ended = os.posix_spawn("/bin/sh", ["sh", "-c", "exit 5"], os.environ)
+        os.waitid(os.P_PID, ended, os.WEXITED | os.WNOWAIT)
+        told, tell_it = os.pipe()
+        living = os.posix_spawn("/bin/sh", ["sh", "-c", "read line; exit 6"], os.environ,
+                                file_actions=[(os.POSIX_SPAWN_DUP2, told, 0)])
+        runs = [host.run("puppet", request(code))["failure_kind"] for code in ("answer()", "sys.exit(1)")]
+        os.write(tell_it, b"go\\n")
+        tell(runs=runs, codes=[os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in (ended, living)])
+        """,
+    )
+
+    assert told == {"runs": [None, "exit_nonzero"], "codes": [5, 6]}
+
+
+def test_the_signal_handlers_of_the_program_stay_its_own(puppets: Loopx, place: Place) -> None:
+    told = embed(
+        puppets,
+        place,
+        """
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)
+        before = [signal.getsignal(number) for number in numbers]
+        host.run("puppet", request("answer()"))
+        tell(same=before == [signal.getsignal(number) for number in numbers], fd=signal.set_wakeup_fd(-1))
+        """,
+    )
+
+    assert told == {"same": True, "fd": -1}
+
+
+def test_a_run_in_another_thread_works(puppets: Loopx, place: Place) -> None:
+    told = embed(
+        puppets,
+        place,
+        """
+        got = []
+        thread = threading.Thread(target=lambda: got.append(host.run("puppet", request("answer(n=1)"))))
+        thread.start(); thread.join()
+        tell(**got[0])
+        """,
+    )
+
+    assert told["provider_result"] == {"ok": True, "n": 1}
+
+
+def test_two_threads_run_at_once_on_one_host(puppets: Loopx, place: Place) -> None:
+    """Each provider waits for the other, so neither could end if they ran one after another."""
+    told = embed(
+        puppets,
+        place,
+        """
+        meet = chr(10).join((
+            "mine, other = request['names']",
+            "open(os.path.join(place, mine), 'w').close()",
+            "while not os.path.exists(os.path.join(place, other)): os.sched_yield()",
+            "answer(me=mine)",
+        ))
+        got = {}
+        def go(*names):
+            got[names[0]] = host.run("puppet", {**request(meet), "names": names})["provider_result"]["me"]
+        threads = [threading.Thread(target=go, args=names) for names in (("a", "b"), ("b", "a"))]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        tell(**got)
+        """,
+    )
+
+    assert told == {"a": "a", "b": "b"}
+
+
+def test_the_group_of_a_provider_is_ended_for_an_embedding_program_too(puppets: Loopx, place: Place) -> None:
+    told = embed(puppets, place, "tell(**host.run('puppet', request(\"descend('ignores_signals')\\nanswer()\")))")
+
+    assert told["status"] == "succeeded"
+    assert place.recorded() == ["ignores_signals"]
+    assert await_end(place) == []
+
+
+def test_a_stray_daemon_costs_an_embedding_program_no_time(puppets: Loopx, place: Place) -> None:
+    """It holds the pipes and is not ended; containment does not claim otherwise."""
+    told = embed(puppets, place, "tell(**host.run('puppet', request(\"descend('stubborn_daemon')\\nanswer()\")))")
+
+    left = place.alive()
+    for line in (place.path / "processes").read_text(encoding="ascii").splitlines():
+        _, pid, started = line.split()
+        if start_time(int(pid)) == int(started):
+            os.kill(int(pid), signal.SIGKILL)
+    assert (told["status"], told["containment"]["survivors"]) == ("succeeded", None)
+    assert left == ["stubborn_daemon"]
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [("answer()", "start_failed"), ("become('ignores_signals')\nstay()", "timeout")]
+)
+def test_a_status_that_the_program_lets_the_kernel_take_is_no_success(
+    puppets: Loopx, place: Place, code: str, kind: str
+) -> None:
+    """The program ignores SIGCHLD, so no exit status can be known."""
+    told = embed(
+        puppets,
+        place,
+        f"""
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        tell(**host.run("brief", request({code!r})))
+        """,
+    )
+
+    assert (told["ok"], told["failure_kind"], told["exit_code"]) == (False, kind, None)
+
+
+def test_a_keyboard_interrupt_in_the_program_ends_the_provider(puppets: Loopx, place: Place) -> None:
+    told = embed(
+        puppets,
+        place,
+        """
+        try:
+            host.run("puppet", request("record('leader')\\nos.kill(os.getppid(), signal.SIGINT)\\nstay()"))
+        except KeyboardInterrupt:
+            tell(raised=True, directories=os.listdir(os.environ["XDG_RUNTIME_DIR"]))
+        """,
+    )
+
+    assert told == {"raised": True, "directories": []}
+    assert (place.recorded(), await_end(place)) == (["leader"], [])
+
+
+def test_a_host_is_opened_without_reading_or_making_anything(tmp_path: Path, place: Place) -> None:
+    loopx = Loopx(tmp_path / "loopx")
+
+    told = embed(loopx, place, "tell(done=True)")
+
+    assert told == {"done": True}
+    assert not loopx.state_file.exists()
+    assert list((tmp_path / "loopx/home").iterdir()) == []
+
+
+@pytest.mark.parametrize("descriptors", [6, 12, 13])
+def test_a_program_short_of_descriptors_gets_an_answer_and_leaves_no_process(
+    puppets: Loopx, place: Place, descriptors: int
+) -> None:
+    told = embed(
+        puppets,
+        place,
+        f"""
+        import resource
+        host.run("puppet", request("answer()"))
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, ({descriptors}, hard))
+        before = os.listdir("/proc/self/fd")
+        try:
+            kind = host.run("puppet", request("record('leader')\\nanswer()"))["failure_kind"]
+        except Refused as refused:
+            kind = refused.code
+        except OSError as error:
+            kind = "raised " + type(error).__name__
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        left = os.listdir(os.environ["XDG_RUNTIME_DIR"])
+        tell(kind=kind, leaked=len(os.listdir("/proc/self/fd")) - len(before), left=left)
+        """,
+    )
+
+    assert told["kind"] in (None, "start_failed", "state_unreadable", "entrypoint_missing", "readiness_stale")
+    assert (told["leaked"], told["left"]) == (0, [])
+    assert await_end(place) == []
+
+
+def test_runs_do_not_leak_descriptors(puppets: Loopx, place: Place) -> None:
+    told = embed(
+        puppets,
+        place,
+        """
+        def used(): return sorted(os.listdir("/proc/self/fd"))
+        host.run("puppet", request("answer()"))
+        before = used()
+        for code in ("answer()", "sys.exit(1)", "os.close(0)", "os.write(1, b'x' * 1000001)"):
+            host.run("puppet", request(code))
+        host.run("puppet", request("stay()"), timeout=0.05)
+        tell(same=used() == before)
+        """,
+    )
+
+    assert told == {"same": True}
+
+
+@pytest.mark.parametrize("call", ["killpg", "killpg = os.pidfd_open"], ids=["pidfd", "polling"])
+def test_a_provider_that_cannot_be_killed_is_given_up_and_told(puppets: Loopx, place: Place, call: str) -> None:
+    """It became another user, as a set-user-id program may; nobody may signal it then."""
+    told = embed(
+        puppets,
+        place,
+        f"""
+        import loopx_host.adapters.process.runner as runner
+        def forbidden(*_):
+            raise PermissionError
+        os.{call} = forbidden
+        runner._KILL_SECONDS = 0.1
+        tell(**host.run("puppet", request("record('leader')\\nready()\\nwait_for_go()"), timeout=0.5))
+        """,
+    )
+
+    place.go()
+    assert (told["failure_kind"], told["exit_code"], told["signal"]) == ("timeout", None, None)
+    assert (told["containment"]["survivors"], told["containment"]["proof"]) == (1, "not_proved")
+    assert await_end(place) == []
+
+
+@pytest.mark.req("X6")
+def test_a_program_meets_the_refusals_of_the_command_line(tmp_path: Path, place: Place) -> None:
+    loopx, canary = Loopx(tmp_path / "loopx"), tmp_path / "canary"
+    loopx.make_extension("canary", CANARY.format(canary=canary), manifest='permissions = ["notes.read"]')
+
+    told = embed(
+        loopx,
+        place,
+        """
+        try:
+            host.run("canary", {})
+        except Refused as refused:
+            tell(code=refused.code)
+        """,
+    )
+
+    assert told == {"code": "permissions_declared"}
+    assert not canary.exists()
+
+
+def await_end(place: Place) -> list[str]:
+    """Return which recorded processes outlive their kill: nobody but init waits for an orphan."""
+    for line in (place.path / "processes").read_text(encoding="ascii").splitlines() if place.recorded() else []:
+        _, pid, started = line.split()
+        if start_time(int(pid)) == int(started):
+            descriptor = os.pidfd_open(int(pid))
+            ended = wait_readable(descriptor)
+            os.close(descriptor)
+            if not ended:
+                return [line]
+    return []
+
+
+def wait_readable(descriptor: int) -> bool:
+    waiter = select.poll()
+    waiter.register(descriptor, select.POLLIN)
+    return bool(waiter.poll(5000))

@@ -1,0 +1,176 @@
+"""The verb `doctor` over ports in memory: a proof is recorded, a failure clears it, nothing else moves."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from loopx_host.core.errors import Interrupted, Refused
+from tests.support.fakes import NOW, PROGRAM, Script, World, code_of
+
+FAILING = {
+    "exit_nonzero": Script(exit_code=7, stdout=b"secret output", stderr=b"why it failed"),
+    "signalled": Script(signal="SIGSEGV"),
+    "timeout": Script(lasts=True),
+    "start_failed": Script(missing=True),
+    "response_too_large": Script(stdout=b"x" * 1_000_001),
+    "stderr_too_large": Script(stderr=b"x" * 1_000_001),
+}
+
+
+def test_a_preview_starts_nothing_and_writes_nothing() -> None:
+    world = World().holding(proof=None)
+    before = world.store.data
+
+    block = world.doctor(execute=False)
+
+    assert (block["ok"], block["status"], block["verified"]) == (True, "probe_required", False)
+    assert world.processes.launches == []
+    assert world.store.data == before
+
+
+def test_a_success_records_a_proof_for_what_is_there_now() -> None:
+    world = World().holding()
+    world.packages.programs[PROGRAM] = "second"
+
+    block = world.doctor()
+
+    assert (block["ok"], block["status"], block["verified"]) == (True, "ready", True)
+    assert world.run()["executed"] is True
+    proof = world.raw()["proof"]
+    assert (proof["verified_at"], proof["failure"]) == (NOW, None)
+    assert proof["identity"] == world.raw()["doctor_verified_entrypoint_identity"] == block["entrypoint_identity"]
+
+
+@pytest.mark.parametrize("kind", FAILING)
+def test_a_failure_clears_the_proof_and_never_switches_the_revision(kind: str) -> None:
+    """doctor_failure_clears_proof (case 59)."""
+    world = World(FAILING[kind]).holding()
+    before = world.raw()
+
+    block = world.doctor()
+
+    after = world.raw()
+    assert (block["ok"], block["status"], block["failure_kind"]) == (False, "unhealthy", kind)
+    assert (after["active_revision"], after["enabled"]) == (before["active_revision"], True)
+    assert after["revisions"] == before["revisions"]
+    assert (after["doctor_verified_revision"], after["doctor_verified_entrypoint_identity"]) == (None, None)
+    assert code_of(world.run) == "doctor_required"
+
+
+@pytest.mark.req("X3")
+def test_no_output_of_a_provider_is_stored_but_the_digest_of_its_standard_error() -> None:
+    world = World(FAILING["exit_nonzero"]).holding()
+
+    world.doctor()
+
+    assert world.store.data is not None
+    assert b"secret output" not in world.store.data
+    assert b"why it failed" not in world.store.data
+    failure = world.raw()["proof"]["failure"]
+    assert failure["stderr_sha256"] == hashlib.sha256(b"why it failed").hexdigest()
+    assert (failure["kind"], failure["at"], failure["exit_code"]) == ("exit_nonzero", NOW, 7)
+
+
+def test_a_doctor_that_changes_its_own_program_proves_nothing() -> None:
+    """changed_during_probe (case 71)."""
+    world = World().holding()
+    world.processes.script = Script(meanwhile=lambda: world.packages.programs.update({PROGRAM: "second"}))
+
+    block = world.doctor()
+
+    assert (block["verified"], block["failure_kind"]) == (False, "changed_during_probe")
+    assert code_of(world.run) == "doctor_required"
+
+
+def test_a_program_that_is_gone_is_refused_and_clears_the_proof() -> None:
+    world = World().holding()
+    world.packages.programs.clear()
+
+    assert code_of(world.doctor) == "entrypoint_missing"
+    assert world.raw()["doctor_verified_revision"] is None
+    assert world.processes.launches == []
+
+
+def test_a_disabled_extension_is_refused_without_a_start() -> None:
+    """doctor_disabled (case 61)."""
+    world = World().holding(enabled=False)
+
+    with pytest.raises(Refused) as refused:
+        world.doctor()
+
+    assert refused.value.code == "extension_disabled"
+    assert refused.value.document["doctor"]["status"] == "disabled"  # type: ignore[index]
+    assert world.processes.launches == []
+
+
+def test_an_entry_that_moved_while_the_doctor_ran_is_left_alone() -> None:
+    world = World().holding()
+    world.store.meanwhile = lambda: void(world.holding(enabled=False))
+
+    assert code_of(world.doctor) == "state_moved"
+    assert world.raw()["enabled"] is False
+    assert world.raw()["history"] == []
+
+
+def test_another_entry_that_moved_meanwhile_is_kept() -> None:
+    world = World().holding()
+    world.store.meanwhile = lambda: void(world.holding("other"))
+
+    world.doctor()
+
+    assert set(world.store.document["extensions"]) == {"probe-me", "other"}
+
+
+def test_a_doctor_gets_its_own_arguments_time_and_no_input() -> None:
+    world = World().holding(runtime='doctor_timeout_seconds = 3\nenv = ["API_BASE"]')
+
+    world.doctor()
+
+    launch = world.processes.launches[0]
+    assert (launch.argv, launch.stdin) == ([PROGRAM, "--doctor"], b"")
+    assert (launch.limits.timeout_seconds, launch.env_names) == (3, ["API_BASE"])
+
+
+def test_an_interruption_writes_nothing() -> None:
+    world = World(Script(interrupted_by=15)).holding()
+    before = world.store.data
+
+    with pytest.raises(Interrupted):
+        world.doctor()
+
+    assert world.store.data == before
+
+
+def test_an_entry_of_a_v0_tool_is_pinned_by_its_first_successful_doctor() -> None:
+    raw = World().holding().raw()
+    revisions = [{key: value for key, value in raw["revisions"][0].items() if key != "launcher"}]
+    world = World().holding(revisions=revisions, proof=None)
+
+    world.doctor()
+
+    assert world.raw()["revisions"][0]["launcher"]["path"] == PROGRAM
+    assert world.run()["executed"] is True
+
+
+def test_the_history_names_the_probe_and_its_failure() -> None:
+    world = World(FAILING["exit_nonzero"]).holding()
+
+    world.doctor()
+
+    newest = world.raw()["history"][0]
+    assert (newest["operation"], newest["at"], newest["failure_kind"]) == ("doctor", NOW, "exit_nonzero")
+
+
+def test_the_history_is_bounded() -> None:
+    world = World().holding(history=[{"operation": "old"}] * 50)
+
+    world.doctor()
+
+    assert len(world.raw()["history"]) == 50
+    assert world.raw()["history"][0]["operation"] == "doctor"
+
+
+def void(_: object) -> None:
+    """Do nothing with a value."""
