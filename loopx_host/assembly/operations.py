@@ -183,14 +183,12 @@ class Operations:
     def host_doctor(self) -> dict[str, Any]:
         """Check state, extensions and environment."""
         from loopx_host.adapters.packages.environment import LocalEnvironment
-        from loopx_host.adapters.packages.installed import InstalledPackages
         from loopx_host.lifecycle.verbs.host_doctor import host_doctor
 
         return host_doctor(
             store=self._store(),
-            packages=InstalledPackages(),
+            packages=self._packages(),
             discovery=LocalEnvironment(),
-            prerequisites=self._prerequisites(),
         )
 
     def list_capabilities(self, manifest_path: str | None) -> dict[str, Any]:
@@ -212,30 +210,38 @@ class Operations:
     def list(self) -> dict[str, Any]:
         """List what is installed."""
         from loopx_host.adapters.packages.installed import InstalledPackages
-        from loopx_host.lifecycle.listing import list_extensions
+        from loopx_host.lifecycle.verbs.listing import list_extensions
 
         return list_extensions(store=self._store(), packages=InstalledPackages())
 
     def show(self, extension_id: str) -> dict[str, Any]:
         """Show one extension."""
         from loopx_host.adapters.packages.installed import InstalledPackages
-        from loopx_host.lifecycle.listing import show
+        from loopx_host.lifecycle.verbs.listing import show
 
         return show(extension_id, store=self._store(), packages=InstalledPackages())
 
-    def doctor(self, extension_id: str, *, execute: bool) -> dict[str, Any]:
+    def doctor(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
         """Probe one extension."""
-        from loopx_host.lifecycle.doctor import doctor
+        from loopx_host.lifecycle.verbs.doctor import doctor
 
-        return doctor(extension_id, **self._ports(), execute=execute)
+        return doctor(extension_id, **self._ports(), execute=execute, plan=plan)
 
     def run(
         self, extension_id: str, request: bytes, *, execute: bool, timeout_seconds: float | None = None
     ) -> dict[str, Any]:
         """Run one request."""
-        from loopx_host.lifecycle.run import run
+        from loopx_host.adapters.process.judge import ForkedJudge
+        from loopx_host.lifecycle.verbs.run import run
 
-        return run(extension_id, request, **self._ports(), execute=execute, timeout_seconds=timeout_seconds)
+        return run(
+            extension_id,
+            request,
+            **self._ports(),
+            judging=ForkedJudge(),
+            execute=execute,
+            timeout_seconds=timeout_seconds,
+        )
 
     def read_request(self, path: str) -> bytes:
         """Return the bytes of a request file, or of standard input for ``-``; bounded while reading.
@@ -316,11 +322,10 @@ class Operations:
     def _ports(self) -> Ports:
         """Return the adapters of a verb that may start a provider."""
         from loopx_host.adapters.clock import SystemClock
-        from loopx_host.adapters.packages.installed import InstalledPackages
 
         return {
             "store": self._store(),
-            "packages": InstalledPackages(),
+            "packages": self._packages(),
             "processes": self._processes(),
             "clock": SystemClock(),
         }
@@ -335,7 +340,13 @@ class Operations:
 
         return ProcessRunner(self._signals(), owns_process=self._owns_process, waiting=self._waiting)
 
-    def _prerequisites(self) -> Programs:
+    def _packages(self) -> InstalledPackages:
+        """Return the packages port of a verb that may start something, prerequisites included."""
+        from loopx_host.adapters.packages.installed import InstalledPackages
+
+        return InstalledPackages(self._programs)
+
+    def _programs(self) -> Programs:
         from loopx_host.adapters.packages.programs import Programs
 
         return Programs(self._processes())

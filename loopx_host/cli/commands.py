@@ -83,7 +83,7 @@ def extension_history(host: Operations, args: Namespace) -> Receipt:
 
 def extension_doctor(host: Operations, args: Namespace) -> Receipt:
     """`loopx extension doctor`."""
-    return host.doctor(args.id, execute=args.execute)
+    return host.doctor(args.id, execute=args.execute, plan=args.plan)
 
 
 def extension_enable(host: Operations, args: Namespace) -> Receipt:

@@ -107,7 +107,7 @@ ROUTES = (
     Route(
         "extension doctor",
         "probe an extension and record the proof",
-        (ID, EXECUTE),
+        (ID, EXECUTE, PLAN),
         "loopx-text-stats --execute",
     ),
     Route(

@@ -59,6 +59,8 @@ CODES: dict[str, tuple[int, str, str]] = {
     "capability_not_found": (2, "invalid_request", GIVEN),
     "node_unavailable": (69, "invalid_request", NONE),
     "prerequisite_unavailable": (69, "invalid_request", NONE),
+    "request_schema": (2, "invalid_request", NONE),
+    "schema_missing": (2, "invalid_request", GIVEN),
     "export_invalid": (2, "invalid_request", NONE),
     "entrypoint_missing": (2, "invalid_request", GIVEN),
     "entrypoint_path": (2, "invalid_request", NONE),
@@ -88,7 +90,8 @@ PROBLEM_CODES = (
     "manifest_incomplete",
     "manifest_file_unreadable",
     "api_incompatible",
-    "declaration_not_enforced",
+    "schema_invalid",
+    "schema_pattern_unsupported",
 )
 
 # Rows of `extension discover` and `loopx doctor`; never the code of a document.

@@ -34,9 +34,12 @@ class Limits:
 
 
 class Launch:
-    """One process to run: absolute argv, names to pass on, variables to set, bounds, standard input."""
+    """One process to run: absolute argv, names to pass on, variables to set, bounds, standard input.
 
-    __slots__ = ("argv", "env_names", "env_set", "limits", "stdin")
+    `path_first` are directories that go before the caller's PATH.
+    """
+
+    __slots__ = ("argv", "env_names", "env_set", "limits", "path_first", "stdin")
 
     def __init__(
         self,
@@ -45,12 +48,14 @@ class Launch:
         *,
         env_names: list[str] | None = None,
         env_set: dict[str, str] | None = None,
+        path_first: list[str] | None = None,
         stdin: bytes = b"",
     ) -> None:
         self.argv = argv
         self.limits = limits
         self.env_names = env_names or []
         self.env_set = env_set or {}
+        self.path_first = path_first or []
         self.stdin = stdin
 
 

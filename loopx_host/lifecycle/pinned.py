@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.identity import Missing
+    from loopx_host.lifecycle.identity import Missing, RuntimeIdentity
     from loopx_host.lifecycle.ports import Packages
     from loopx_host.lifecycle.state import Entry
 
@@ -19,6 +19,11 @@ def pinned(entry: Entry, packages: Packages) -> Target | Missing:
     if runtime is None:
         raise ValueError(f"{entry.id} declares no runtime")
     return Target.from_pin(pin, runtime) if pin else packages.resolve(runtime, entry.active.folder)
+
+
+def identified(target: Target | Missing, packages: Packages) -> RuntimeIdentity | None:
+    """Return the identity of a launcher, or None when there is none to identify."""
+    return packages.identify(target) if isinstance(target, Target) else None
 
 
 def with_pin(entry: Entry, target: Target) -> dict[str, Any]:

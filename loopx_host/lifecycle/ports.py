@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from loopx_host.lifecycle.launch import Ended, Launch
     from loopx_host.lifecycle.state import Replacement
     from loopx_host.registry.manifest import Runtime
+    from loopx_host.registry.schemas import Bundle
+
+    Verdict = list[dict[str, str]] | None
 
 
 class StateStore(Protocol):
@@ -35,6 +38,10 @@ class StateStore(Protocol):
         The schemas a replacement brings are kept before it and those it no longer refers to dropped after it.
         Raises Refused: those of `read`, `lock_busy`, `state_unwritable`, and whatever `edit` raises.
         """
+        ...
+
+    def read_schema(self, digest: str) -> bytes | None:
+        """Return a kept schema file by its SHA-256, or None when it is gone or has other bytes."""
         ...
 
     def preserve(self, data: bytes) -> str:
@@ -84,6 +91,13 @@ class Packages(Protocol):
         """Return the host-owned directory for this identity's byte code, or None when there can be none."""
         ...
 
+    def prerequisite(self, name: str) -> tuple[str, str | None] | None:
+        """Return (path, version or None) of a program a provider declares; None when it is not there.
+
+        A program of an installed runtime wheel comes before PATH; asking for the version is bounded.
+        """
+        ...
+
     def platform(self) -> str:
         """Name the platform a proof holds for."""
         ...
@@ -101,15 +115,11 @@ class Discovery(Protocol):
         ...
 
 
-class Prerequisites(Protocol):
-    """Programs that a provider declares and loopx does not bring."""
+class Judging(Protocol):
+    """Applies a third party's schema to an instance, within a bound of its own."""
 
-    def find(self, name: str) -> str | None:
-        """Return the absolute path of a prerequisite, that of an installed runtime wheel before PATH, or None."""
-        ...
-
-    def version(self, path: str) -> str | None:
-        """Return the version a program reports when asked, within a short bound; remembered by its stat."""
+    def violations(self, bundle: Bundle, instance: object) -> Verdict:
+        """Return rows of pointer and message, empty when the instance is valid; None when it cannot be told."""
         ...
 
 

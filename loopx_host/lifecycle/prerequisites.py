@@ -9,27 +9,26 @@ from loopx_host.core.text import one_line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.core.errors import Refused
-    from loopx_host.lifecycle.ports import Prerequisites
+    from loopx_host.lifecycle.ports import Packages
     from loopx_host.registry.manifest import Runtime
 
 
-def missing(extension_id: str, runtime: Runtime, prerequisites: Prerequisites) -> Refused | None:
+def missing(extension_id: str, runtime: Runtime, packages: Packages) -> Refused | None:
     """Return the refusal for the first prerequisite that is absent or too old, or None.
 
     The code is ``<name>_unavailable`` where the table knows the name, else `prerequisite_unavailable`; exit 69.
     """
     for name, wanted in sorted(runtime.requires.items()):
-        path = prerequisites.find(name)
-        version = prerequisites.version(path) if path else None
+        path, version = packages.prerequisite(name) or (None, None)
         if path is None or version is None or not satisfies(version, wanted):
             return _unavailable(extension_id, name, wanted, path, version)
     return None
 
 
-def folders(runtime: Runtime, prerequisites: Prerequisites) -> list[str]:
+def folders(runtime: Runtime, packages: Packages) -> list[str]:
     """Return the directories of the prerequisites, which go before PATH for the provider."""
-    found = (prerequisites.find(name) for name in sorted(runtime.requires))
-    return list(dict.fromkeys(path.rpartition("/")[0] for path in found if path))
+    found = (packages.prerequisite(name) for name in sorted(runtime.requires))
+    return list(dict.fromkeys(one[0].rpartition("/")[0] for one in found if one))
 
 
 def satisfies(version: str, wanted: str) -> bool:

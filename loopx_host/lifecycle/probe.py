@@ -6,6 +6,7 @@ from loopx_host.core.text import stderr_tail
 from loopx_host.lifecycle.identity import changes
 from loopx_host.lifecycle.launch import Launch, Limits
 from loopx_host.lifecycle.outcome import process_failure
+from loopx_host.lifecycle.prerequisites import folders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def probe_launch(target: Target, runtime: Runtime, identity: RuntimeIdentity, pa
         limits(runtime, runtime.doctor_timeout_seconds),
         env_names=runtime.env,
         env_set=environment(target, identity, packages),
+        path_first=folders(runtime, packages),
     )
 
 

@@ -20,9 +20,12 @@ DECIDED_BY_STATE = frozenset({"runtime_missing", "extension_disabled", "doctor_r
 
 
 class Readiness:
-    """`verdict` is `ready` or the code of the refusal; `changed` names what a stale proof no longer covers."""
+    """`verdict` is `ready` or the code of the refusal; `changed` names the groups a stale proof no longer covers.
 
-    __slots__ = ("changed", "identity", "target", "verdict")
+    `details` name the files and libraries behind `changed`, as far as they are remembered.
+    """
+
+    __slots__ = ("changed", "details", "identity", "target", "verdict")
 
     def __init__(
         self,
@@ -30,11 +33,13 @@ class Readiness:
         target: Target | None = None,
         identity: RuntimeIdentity | None = None,
         changed: list[str] | None = None,
+        details: list[str] | None = None,
     ) -> None:
         self.verdict = verdict
         self.target = target
         self.identity = identity
         self.changed = changed or []
+        self.details = details or []
 
     @property
     def is_ready(self) -> bool:
@@ -60,11 +65,12 @@ def readiness(entry: Entry, packages: Packages) -> Readiness:
     changed = changes(proof["groups"], identity.groups)
     if proof["identity"] != identity.digest and not changed:
         changed = ["identity"]
+    details = packages.explain(proof["identity"], identity, changed) if changed else []
     if proof.get("host_api") != HOST_API:
         changed.append("host_api")
     if proof.get("platform") != packages.platform():
         changed.append("platform")
-    return Readiness("readiness_stale" if changed else READY, target, identity, changed)
+    return Readiness("readiness_stale" if changed else READY, target, identity, changed, details)
 
 
 def refusal(entry: Entry, found: Readiness) -> Refused:
@@ -91,23 +97,16 @@ def refusal(entry: Entry, found: Readiness) -> Refused:
             probe,
         ),
         "readiness_stale": (
-            f"{name} is stale: {', '.join(found.changed)} changed since the doctor proved it",
+            f"{name} is stale: {_what_changed(found)} changed since the doctor proved it",
             "probe it as it is now",
             probe,
         ),
     }
     summary, hint, command = sentences[found.verdict]
-    blocks: dict[str, object] = {"changed": found.changed} if found.changed else {}
+    blocks: dict[str, object] = {"changed": found.changed, "changed_details": found.details} if found.changed else {}
     return refuse(found.verdict, entry.id, summary, hint=hint, next_command=command, **blocks)
 
 
-def missing_entrypoint(name: str, searched: list[str], environment: str, next_command: tuple[str, ...]) -> Refused:
-    """Return the refusal of a launcher that was not found, naming every place that was searched."""
-    return refuse(
-        "entrypoint_missing",
-        name,
-        f"`{name}` is not an executable in any of: {', '.join(searched) or 'no directory'}",
-        hint=f"install the package that carries it into the environment loopx runs in: {environment}",
-        next_command=next_command,
-        searched=list(searched),
-    )
+def _what_changed(found: Readiness) -> str:
+    groups = ", ".join(found.changed)
+    return f"{groups} ({', '.join(found.details)})" if found.details else groups

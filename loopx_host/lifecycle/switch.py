@@ -8,6 +8,7 @@ from __future__ import annotations
 from loopx_host.lifecycle import receipts
 from loopx_host.lifecycle.differences import differences
 from loopx_host.lifecycle.identity import Missing
+from loopx_host.lifecycle.obstacle import obstacle
 from loopx_host.lifecycle.probe import probe
 from loopx_host.lifecycle.proof import proved, remembered
 from loopx_host.lifecycle.readiness import readiness
@@ -68,9 +69,9 @@ class Switch:
             "plan": plan,
         }
 
-    def preview(self, plan: str) -> dict[str, Any]:
+    def preview(self, plan: str, packages: Packages) -> dict[str, Any]:
         """Return what executing would do, with what the environment would refuse."""
-        refused = missing_entrypoint(self.target, self.again) if isinstance(self.target, Missing) else None
+        refused = obstacle(self.manifest.id, self.runtime, self.target, packages, self.again)
         doctor = receipts.doctor_preview(self.manifest.id, self.manifest.version, available=refused is None)
         return {
             **self.receipt(executed=False, doctor=doctor, plan=plan),
@@ -93,8 +94,10 @@ def carry_out(
     Raises Refused: `entrypoint_missing` or `doctor_failed` with `active_after`, `state_moved`, and the store's.
     """
     target, manifest = switch.target, switch.manifest
-    if isinstance(target, Missing):
-        raise _with_active_after(missing_entrypoint(target, switch.again), switch, store, packages, processes, clock)
+    refused = obstacle(manifest.id, switch.runtime, target, packages, switch.again)
+    if refused is not None or isinstance(target, Missing):
+        why = refused or missing_entrypoint(target, switch.again)
+        raise _with_active_after(why, switch, store, packages, processes, clock)
     probed = probe(target, switch.runtime, packages, processes)
     doctor = receipts.doctor_block(manifest.id, manifest.version, probed)
     if not probed.verified:

@@ -36,6 +36,7 @@ class Attachments:
     def schema(self, report: Report, pointer: str, path: str) -> dict[str, Any] | None:
         """Return ``{path, sha256, siblings}`` of a schema and the files its references reach, or None."""
         digests: dict[str, str] = {}
+        before = len(report.errors)
         waiting = [posixpath.normpath(path)]
         while waiting:
             name = waiting.pop()
@@ -50,7 +51,19 @@ class Attachments:
             digests[name] = self._keep(data)
             waiting += self._siblings(report, pointer, name, document)
         root = digests.pop(posixpath.normpath(path))
-        return {"path": path, "sha256": root, "siblings": digests}
+        named = {"path": path, "sha256": root, "siblings": digests}
+        if len(report.errors) == before:
+            self._check(report, pointer, named)
+        return named
+
+    def _check(self, report: Report, pointer: str, named: dict[str, Any]) -> None:
+        """Report a schema that could not judge anything: found when it is trusted, not at the first run."""
+        from loopx_host.registry.schemas import Bundle, SchemaError, check
+
+        try:
+            check(Bundle.of(named, self.snapshot))
+        except SchemaError as error:
+            report.error(error.code, pointer, f"{pointer} names a schema that cannot be used: {error}")
 
     def profile(self, report: Report, pointer: str, path: str, capability: object) -> dict[str, Any] | None:
         """Return ``{path, digest, document}`` of an integration profile, or None with the problem reported."""

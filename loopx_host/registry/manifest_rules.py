@@ -190,10 +190,6 @@ def _additions(found: Report, table: Table, form: dict[str, Any], attachments: A
         path = report.text(found, table, key, "runtime.", grammar.relative_path, required=False)
         if path is not None:
             form[key] = attachments.schema(found, f"runtime.{key}", path)
-            found.warn("declaration_not_enforced", f"runtime.{key}", _NOT_ENFORCED.format(f"runtime.{key}"))
-
-
-_NOT_ENFORCED = "{} is recorded, and this release of the host does not enforce it yet"
 
 
 def _requires(found: Report, table: object) -> dict[str, str]:

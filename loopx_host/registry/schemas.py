@@ -6,6 +6,8 @@ cost is linear (extension-formats, *Third-party schemas*). `$ref` reaches the sn
 
 from __future__ import annotations
 
+import posixpath
+
 from loopx_host.core.strict_json import parse_object
 from loopx_host.core.text import one_line
 
@@ -70,7 +72,7 @@ def validator(bundle: Bundle) -> Draft202012Validator:
     try:
         return jsonschema_rs.Draft202012Validator(
             bundle.root,
-            base_uri=_BASE + bundle.path,
+            base_uri=_BASE + posixpath.normpath(bundle.path),
             registry=jsonschema_rs.Registry(_resources(bundle)),
             pattern_options=jsonschema_rs.RegexOptions(),
             validate_formats=False,
@@ -95,9 +97,13 @@ def violations(judge: Draft202012Validator, instance: object) -> list[dict[str, 
 
 
 def _resources(bundle: Bundle) -> list[tuple[str, Any]]:
-    """Return (URI, schema) of each sibling, under the base of the snapshot and under the root's own `$id`."""
+    """Return (URI, schema) of every file, under the base of the snapshot and under the root's own `$id`."""
     from urllib.parse import urljoin
 
+    files = {posixpath.normpath(bundle.path): bundle.root, **bundle.siblings}
+    found = [(_BASE + name, document) for name, document in files.items()]
     identifier = bundle.root.get("$id")
-    bases = [_BASE, *([identifier] if isinstance(identifier, str) else [])]
-    return [(urljoin(base, name), document) for base in bases for name, document in bundle.siblings.items()]
+    if isinstance(identifier, str):
+        here = posixpath.dirname(posixpath.normpath(bundle.path)) or "."
+        found += [(urljoin(identifier, posixpath.relpath(name, here)), document) for name, document in files.items()]
+    return found

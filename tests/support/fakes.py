@@ -7,15 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from loopx_host.core.errors import Interrupted, Refused
-from loopx_host.lifecycle.doctor import doctor
 from loopx_host.lifecycle.identity import ENTRYPOINT, MODULE, Missing, RuntimeIdentity, Target
 from loopx_host.lifecycle.launch import STDERR, STDOUT, TIMEOUT, Ended, Launch
-from loopx_host.lifecycle.ports import Clock, Packages, Processes, StateStore
-from loopx_host.lifecycle.run import run
+from loopx_host.lifecycle.ports import Clock, Judging, Packages, Processes, StateStore
 from loopx_host.lifecycle.state import Entry, Replacement, State
+from loopx_host.lifecycle.verbs.doctor import doctor
+from loopx_host.lifecycle.verbs.run import run
 from loopx_host.registry.folder_error import FolderError
 from loopx_host.registry.load import load
 from loopx_host.registry.manifest import Runtime
+from loopx_host.registry.schemas import Bundle
 
 NOW = "2025-01-02T03:04:05Z"
 RUN_ID = "0123456789abcdef01234567"
@@ -62,6 +63,9 @@ class MemoryStore:
         if new.referred is not None:
             self.schemas = {digest: data for digest, data in self.schemas.items() if digest in new.referred}
 
+    def read_schema(self, digest: str) -> bytes | None:
+        return self.schemas.get(digest)
+
     def preserve(self, data: bytes) -> str:
         if data not in self.kept_aside:
             self.kept_aside.append(data)
@@ -89,6 +93,7 @@ class MemoryPackages:
         self.machine = PLATFORM
         self.cache: str | None = "/made/up/cache"
         self.remembered: list[str] = []
+        self.prerequisites: dict[str, tuple[str, str | None]] = {}
 
     def resolve(self, runtime: Runtime, folder: str | None) -> Target | Missing:  # noqa: ARG002 (the port's)
         if runtime.python_module is not None:
@@ -112,6 +117,9 @@ class MemoryPackages:
 
     def explain(self, proved: str, now: RuntimeIdentity, changed: list[str]) -> list[str]:  # noqa: ARG002 (the port's)
         return []
+
+    def prerequisite(self, name: str) -> tuple[str, str | None] | None:
+        return self.prerequisites.get(name)
 
     def pip_command(self, owner: dict[str, str]) -> str:
         return f"pip install {owner['name']}=={owner['version']}"
@@ -214,6 +222,18 @@ class MemoryFolder:
         return data
 
 
+class ScriptedJudging:
+    """Answers every judging with one verdict."""
+
+    def __init__(self) -> None:
+        self.verdict: list[dict[str, str]] | None = []
+        self.judged: list[object] = []
+
+    def violations(self, bundle: Bundle, instance: object) -> list[dict[str, str]] | None:  # noqa: ARG002 (the port's)
+        self.judged.append(instance)
+        return self.verdict
+
+
 class World:
     """One set of fakes, and the entries of a state file written out by hand."""
 
@@ -222,8 +242,10 @@ class World:
         self.packages = MemoryPackages()
         self.processes = ScriptedProcesses(script)
         self.clock = FixedClock()
+        self.judging = ScriptedJudging()
         # Each fake stands where its port is asked for; the type checker compares them here.
         _: tuple[StateStore, Packages, Processes, Clock] = (self.store, self.packages, self.processes, self.clock)
+        __: Judging = self.judging
 
     def holding(
         self,
@@ -278,7 +300,7 @@ class World:
 
     def run(self, request: bytes = b"{}", *, extension_id: str = "probe-me", **settings: Any) -> dict[str, Any]:
         """Call the verb `run`, executed unless told otherwise."""
-        return run(extension_id, request, **self._ports, **{"execute": True, **settings})
+        return run(extension_id, request, **self._ports, judging=self.judging, **{"execute": True, **settings})
 
     def doctor(self, extension_id: str = "probe-me", *, execute: bool = True) -> dict[str, Any]:
         """Call the verb `doctor`."""

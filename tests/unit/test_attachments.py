@@ -26,7 +26,7 @@ AT = "runtime.request_schema"
 
 
 def schema(reference: str) -> bytes:
-    return json.dumps({"properties": {"a": [{"$ref": reference}]}}).encode()
+    return json.dumps({"$defs": {"a": {}}, "properties": {"a": {"allOf": [{"$ref": reference}]}}}).encode()
 
 
 def with_schema(path: str = "request.json") -> dict[str, Any]:

@@ -8,7 +8,7 @@ from loopx_host.adapters.files import atomic, bounded, paths
 from loopx_host.adapters.files.lock import FileLock, LockBusyError
 from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import refuse
-from loopx_host.core.limits import LOCK_WAIT_SECONDS, STATE_BYTES
+from loopx_host.core.limits import LOCK_WAIT_SECONDS, SCHEMA_BYTES, STATE_BYTES
 from loopx_host.core.text import visible
 
 TYPE_CHECKING = False
@@ -48,6 +48,14 @@ class FileStateStore:
         """Replace the file under the lock, durably. Raises Refused (see the port)."""
         target = self._target()
         self._under_lock(target, lambda: self._replace(target, edit(self._read(target))))
+
+    def read_schema(self, digest: str) -> bytes | None:
+        """Return a kept schema file, if it still is what its name says (see the port)."""
+        try:
+            data = bounded.read_regular(os.path.join(self._kept, "schemas", f"{digest}.json"), SCHEMA_BYTES)
+        except OSError:
+            return None
+        return data if sha256_hex(data) == digest else None
 
     def preserve(self, data: bytes) -> str:
         """Keep a copy of damaged bytes beside the state file (see the port)."""

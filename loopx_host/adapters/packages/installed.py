@@ -15,8 +15,10 @@ from loopx_host.lifecycle.identity import RuntimeIdentity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
+    from loopx_host.adapters.packages.programs import Programs
     from loopx_host.lifecycle.identity import Missing, Target
     from loopx_host.registry.manifest import Runtime
 
@@ -25,7 +27,10 @@ _NAMED = 10  # how many differences are named; the groups say that there are any
 
 
 class InstalledPackages:
-    """What is installed on this machine."""
+    """What is installed on this machine; `programs` brings what finds prerequisites, if the verb may start any."""
+
+    def __init__(self, programs: Callable[[], Programs] | None = None) -> None:
+        self._programs = programs
 
     def resolve(self, runtime: Runtime, folder: str | None) -> Target | Missing:
         """Find the launcher a manifest names (see the port)."""
@@ -78,6 +83,14 @@ class InstalledPackages:
         from loopx_host.adapters.packages.owners import pip_command
 
         return pip_command(owner)
+
+    def prerequisite(self, name: str) -> tuple[str, str | None] | None:
+        """Return where a prerequisite is and its version (see the port)."""
+        if self._programs is None:
+            return None
+        programs = self._programs()
+        path = programs.find(name)
+        return (path, programs.version(path)) if path else None
 
     def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:
         """Return ``<cache>/pycache/<identity>``, made 0700, or None when it cannot be made."""

@@ -1,4 +1,4 @@
-"""The prerequisites port: find a program a provider needs and ask it for its version."""
+"""Prerequisites: find a program a provider needs and ask it for its version."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Programs:
         self._processes = processes
 
     def find(self, name: str) -> str | None:
-        """Return the program of an installed wheel, else the first on PATH (see the port)."""
+        """Return the program of an installed wheel, else the first on PATH, or None."""
         wheel = _IN_WHEELS.get(name)
         places = [os.path.join(place, wheel) for place in search_path.directories()] if wheel else []
         places += [os.path.join(place, name) for place in launchers.search_path()]
         return next((path for path in places if launchers.is_program(path)), None)
 
     def version(self, path: str) -> str | None:
-        """Return the version that ``path --version`` prints (see the port)."""
+        """Return the version that ``path --version`` prints, or None; remembered by the stat of the program."""
         memory = Memory(f"version:{path}", "version")
         known = memory.result()
         if known is not None:

@@ -28,7 +28,9 @@ class Interrupts:
 
     def install(self) -> None:
         """Handle the signals of this process; one that was ignored at the start (nohup) stays ignored."""
-        self.descriptor, write_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.descriptor, write_end = os.pipe()  # both ends close on exec
+        os.set_blocking(self.descriptor, False)
+        os.set_blocking(write_end, False)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         for number in ASKING_TO_STOP:
             if signal.getsignal(number) is not signal.SIG_IGN:

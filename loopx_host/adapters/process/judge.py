@@ -12,11 +12,10 @@ import select
 import signal
 import warnings
 
-from loopx_host.registry.schemas import Bundle, SchemaError, validator, violations
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.lifecycle.ports import Verdict
+    from loopx_host.registry.schemas import Bundle
 
 DEADLINE_SECONDS = 5.0
 _CHUNK = 1 << 16
@@ -31,7 +30,10 @@ class ForkedJudge:
 
     def violations(self, bundle: Bundle, instance: object) -> Verdict:
         """Return the rows of what `instance` breaks; None when that could not be found out in time."""
-        import jsonschema_rs  # noqa: F401 (loaded before the fork: the child must take no lock)
+        # Loaded before the fork: the child must wait for no import lock.
+        import jsonschema_rs  # noqa: F401
+
+        from loopx_host.registry import schemas  # noqa: F401
 
         reading, writing = os.pipe()
         child = _fork()
@@ -56,6 +58,8 @@ def _fork() -> int:
 
 def _answer(writing: int, bundle: Bundle, instance: object) -> None:
     """Judge and say so, in the child; leaves without running anything the parent registered."""
+    from loopx_host.registry.schemas import SchemaError, validator, violations
+
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -6,7 +6,6 @@ import os
 import resource
 import select
 import signal
-import subprocess
 import time
 
 from loopx_host.adapters.process import descendants, private_directory
@@ -18,6 +17,7 @@ from loopx_host.lifecycle.launch import TIMEOUT, Ended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
     from typing import Any
 
@@ -70,6 +70,8 @@ class ProcessRunner:
     def _start(self, launch: Launch, private: str) -> Ended:
         subreaper = self._owns_process and descendants.become_subreaper()
         before = descendants.snapshot() if subreaper else descendants.NOBODY
+        import subprocess  # 4 ms that a preview need not pay
+
         try:
             child = subprocess.Popen(
                 launch.argv,
@@ -260,7 +262,7 @@ def _limit(pid: int, which: int, value: int) -> bool:
         hard = resource.prlimit(pid, which)[1]
         bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.prlimit(pid, which, (bound, bound))
-    except (OSError, ValueError):
+    except (AttributeError, OSError, ValueError):  # no prlimit outside Linux
         return False
     return True
 

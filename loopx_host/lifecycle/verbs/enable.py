@@ -5,7 +5,8 @@ from __future__ import annotations
 from loopx_host.lifecycle import receipts
 from loopx_host.lifecycle.admission import runtime_to_prove
 from loopx_host.lifecycle.identity import Missing, Target
-from loopx_host.lifecycle.pinned import pinned, with_pin
+from loopx_host.lifecycle.obstacle import obstacle
+from loopx_host.lifecycle.pinned import identified, pinned, with_pin
 from loopx_host.lifecycle.plan import bind, plan_digest
 from loopx_host.lifecycle.probe import probe
 from loopx_host.lifecycle.proof import proved, remembered
@@ -42,17 +43,17 @@ def enable(
     entry = present(State.parse(store.read(), store.location), extension_id, VERB)
     runtime = runtime_to_prove(entry.manifest)
     target = pinned(entry, packages)
-    identity = packages.identify(target) if isinstance(target, Target) else None
+    identity = identified(target, packages)
     digest = plan_digest(VERB, entry.id, entry, to=entry.manifest, target=target, identity=identity)
     bind(digest, plan, entry.id, ("extension", VERB, entry.id))
     again = ("extension", VERB, entry.id, "--execute")
-    refused = missing_entrypoint(target, again) if identity is None else None
+    refused = obstacle(entry.id, runtime, target, packages, again)
     if not execute:
         doctor = receipts.doctor_preview(entry.id, entry.manifest.version, available=refused is None)
         preview = _receipt(entry, doctor, digest, executed=False)
         return {**preview, "would_refuse": receipts.would_refuse(refused), "next_command": again}
-    if isinstance(target, Missing) or refused is not None:
-        raise missing_entrypoint(target, again)
+    if refused is not None or isinstance(target, Missing):
+        raise refused or missing_entrypoint(target, again)
     probed = probe(target, runtime, packages, processes)
     at = clock.now()
     replace_entry(store, entry, _recorded(entry, target, probed, packages.platform(), at))

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.ports import Discovery, Packages, Prerequisites, StateStore
+    from loopx_host.lifecycle.ports import Discovery, Packages, StateStore
     from loopx_host.lifecycle.state import Entry
 
 HOST_DOCTOR_SCHEMA = "loopx_doctor_v0"
@@ -20,15 +20,13 @@ OK, WARNING, ERROR = "ok", "warning", "error"
 Row = dict[str, "Any"]
 
 
-def host_doctor(
-    *, store: StateStore, packages: Packages, discovery: Discovery, prerequisites: Prerequisites
-) -> dict[str, Any]:
+def host_doctor(*, store: StateStore, packages: Packages, discovery: Discovery) -> dict[str, Any]:
     """Check the activation state, every extension, and the environment (contract section 4).
 
     ``ok`` is false, and the exit status 1, when the state file or an enabled extension is not usable; a
     disabled extension is not unhealthy, and what is wrong with other packages is a warning.
     """
-    rows = [*_state_rows(store, packages, prerequisites), *_environment_rows(discovery)]
+    rows = [*_state_rows(store, packages), *_environment_rows(discovery)]
     return {
         "ok": all(row["status"] != ERROR for row in rows),
         "schema_version": HOST_DOCTOR_SCHEMA,
@@ -38,7 +36,7 @@ def host_doctor(
     }
 
 
-def _state_rows(store: StateStore, packages: Packages, prerequisites: Prerequisites) -> list[Row]:
+def _state_rows(store: StateStore, packages: Packages) -> list[Row]:
     try:
         entries = State.parse(store.read(), store.location).entries()
     except Refused as refused:
@@ -48,16 +46,16 @@ def _state_rows(store: StateStore, packages: Packages, prerequisites: Prerequisi
         if isinstance(entry, BadEntry):
             rows.append(_refused("extension", entry.id, entry.refusal()))
         else:
-            rows += _extension_rows(entry, packages, prerequisites)
+            rows += _extension_rows(entry, packages)
     return rows
 
 
-def _extension_rows(entry: Entry, packages: Packages, prerequisites: Prerequisites) -> list[Row]:
+def _extension_rows(entry: Entry, packages: Packages) -> list[Row]:
     found = readiness(entry, packages)
     if not entry.enabled:
         return [_refused("extension", entry.id, refusal(entry, found), status=OK)]
     runtime = entry.manifest.runtime
-    lacking = needs.missing(entry.id, runtime, prerequisites) if runtime else None
+    lacking = needs.missing(entry.id, runtime, packages) if runtime else None
     if lacking is not None:
         return [_refused("prerequisite", entry.id, lacking)]
     if found.is_ready:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from loopx_host.lifecycle import receipts
 from loopx_host.lifecycle.admission import refuse_capability_clash, runtime_to_prove
 from loopx_host.lifecycle.identity import Missing, Target
+from loopx_host.lifecycle.obstacle import obstacle
+from loopx_host.lifecycle.pinned import identified
 from loopx_host.lifecycle.plan import bind, plan_digest
 from loopx_host.lifecycle.probe import probe
 from loopx_host.lifecycle.proof import proved, remembered
@@ -46,7 +48,7 @@ def install(
     refuse_capability_clash(manifest, state, core_capabilities)
     runtime = runtime_to_prove(manifest)
     target = packages.resolve(runtime, source.folder)
-    identity = packages.identify(target) if isinstance(target, Target) else None
+    identity = identified(target, packages)
     digest = plan_digest(
         VERB, manifest.id, None, to=manifest, target=target, identity=identity, permissions_added=manifest.permissions
     )
@@ -59,13 +61,13 @@ def install(
         "permissions": manifest.permissions,
         "plan": digest,
     }
+    refused = obstacle(manifest.id, runtime, target, packages, again)
     if not execute:
-        refused = missing_entrypoint(target, again) if isinstance(target, Missing) else None
         doctor = receipts.doctor_preview(manifest.id, manifest.version, available=refused is None)
         head = receipts.operation(VERB, manifest, executed=False, changed=False, doctor=doctor)
         return {**head, **receipt, "would_refuse": receipts.would_refuse(refused), "next_command": again}
-    if isinstance(target, Missing):
-        raise missing_entrypoint(target, again)
+    if refused is not None or isinstance(target, Missing):
+        raise refused or missing_entrypoint(target, again)
     probed = probe(target, runtime, packages, processes)
     doctor = receipts.doctor_block(manifest.id, manifest.version, probed)
     if not probed.verified:

@@ -7,6 +7,7 @@ from loopx_host.core.text import one_line
 from loopx_host.lifecycle.admission import refuse_capability_clash, runtime_to_prove
 from loopx_host.lifecycle.differences import added_permissions
 from loopx_host.lifecycle.identity import Target
+from loopx_host.lifecycle.pinned import identified
 from loopx_host.lifecycle.plan import bind, plan_digest
 from loopx_host.lifecycle.state import State
 from loopx_host.lifecycle.switch import Switch, carry_out
@@ -47,7 +48,7 @@ def rollback(
     refuse_capability_clash(manifest, state, core_capabilities)
     runtime = runtime_to_prove(manifest)
     target = packages.resolve(runtime, chosen.folder)
-    identity = packages.identify(target) if isinstance(target, Target) else None
+    identity = identified(target, packages)
     added = added_permissions(entry.manifest, manifest)
     digest = plan_digest(
         VERB, entry.id, entry, to=manifest, target=target, identity=identity, permissions_added=added
@@ -57,7 +58,7 @@ def rollback(
     again = (*shown, "--execute")
     switch = Switch(VERB, entry, manifest, runtime, _pinned(chosen, target, packages), target, again)
     if not execute:
-        return switch.preview(digest)
+        return switch.preview(digest, packages)
     return carry_out(switch, digest, store=store, packages=packages, processes=processes, clock=clock)
 
 

@@ -6,6 +6,7 @@ from loopx_host.core.errors import refuse
 from loopx_host.lifecycle.admission import refuse_capability_clash, runtime_to_prove
 from loopx_host.lifecycle.differences import added_permissions
 from loopx_host.lifecycle.identity import Target
+from loopx_host.lifecycle.pinned import identified
 from loopx_host.lifecycle.plan import bind, plan_digest
 from loopx_host.lifecycle.state import State
 from loopx_host.lifecycle.switch import Switch, carry_out
@@ -51,7 +52,7 @@ def upgrade(
     added = added_permissions(entry.manifest, manifest)
     if added and not accept_permissions:
         raise _permissions_grow(source, added)
-    identity = packages.identify(target) if isinstance(target, Target) else None
+    identity = identified(target, packages)
     digest = plan_digest(
         VERB, entry.id, entry, to=manifest, target=target, identity=identity, permissions_added=added
     )
@@ -61,7 +62,7 @@ def upgrade(
     again = source.command(VERB, *flags)
     switch = Switch(VERB, entry, manifest, runtime, revision, target, again)
     if not execute:
-        return {**switch.preview(digest), **_kept(source, revision)}
+        return {**switch.preview(digest, packages), **_kept(source, revision)}
     done = carry_out(switch, digest, store=store, packages=packages, processes=processes, clock=clock)
     return {**done, **_kept(source, revision)}
 

@@ -61,6 +61,7 @@ def row(entry: Entry, packages: Packages) -> dict[str, Any]:
         "ready": found.is_ready,
         "reason": None if refused is None else refused.code,
         "changed": found.changed,
+        "changed_details": found.details,
         "env": runtime.env if runtime else [],
         "next_command": None if refused is None else refused.diagnostic.next_command,
     }
@@ -78,6 +79,7 @@ def _bad_row(entry: BadEntry) -> dict[str, Any]:
         "ready": False,
         "reason": entry.code,
         "changed": [],
+        "changed_details": [],
         "env": [],
         "next_command": REPAIR,
     }

@@ -8,10 +8,13 @@ from loopx_host.core.limits import REQUEST_BYTES
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import stderr_tail
 from loopx_host.lifecycle import receipts
+from loopx_host.lifecycle.identity import Missing
 from loopx_host.lifecycle.launch import Launch
 from loopx_host.lifecycle.outcome import SUCCEEDED, outcome
+from loopx_host.lifecycle.prerequisites import folders, missing
 from loopx_host.lifecycle.probe import environment, limits
-from loopx_host.lifecycle.readiness import DECIDED_BY_STATE, readiness, refusal
+from loopx_host.lifecycle.readiness import DECIDED_BY_STATE, Readiness, readiness, refusal
+from loopx_host.lifecycle.refusals import missing_entrypoint
 from loopx_host.lifecycle.state import State
 
 TYPE_CHECKING = False
@@ -20,9 +23,10 @@ if TYPE_CHECKING:
 
     from loopx_host.core.errors import Refused
     from loopx_host.lifecycle.launch import Ended
-    from loopx_host.lifecycle.ports import Clock, Packages, Processes, StateStore
-    from loopx_host.lifecycle.readiness import Readiness
+    from loopx_host.lifecycle.ports import Clock, Judging, Packages, Processes, StateStore
+    from loopx_host.lifecycle.run_schemas import RunSchemas
     from loopx_host.lifecycle.state import Entry
+    from loopx_host.registry.manifest import Runtime
 
 
 def run(
@@ -32,6 +36,7 @@ def run(
     store: StateStore,
     packages: Packages,
     processes: Processes,
+    judging: Judging,
     clock: Clock,
     execute: bool,
     timeout_seconds: float | None = None,
@@ -43,23 +48,36 @@ def run(
     """
     asked = check_request(request)
     entry = State.parse(store.read(), store.location).entry(extension_id)
-    found = _admit(entry, packages)
-    receipt = _receipt(entry, asked, request)
+    runtime, found = _admit(entry, packages)
+    schemas = _schemas(entry.id, runtime, store, judging)
+    if schemas is not None:
+        schemas.admit(asked)
+    receipt = _receipt(entry, runtime, asked, request)
+    again = ("extension", "doctor", entry.id, "--execute")
+    refused = refusal(entry, found) if not found.is_ready else missing(entry.id, runtime, packages)
     if not execute:
-        return _preview(receipt, entry, found)
-    if not found.is_ready or found.target is None or found.identity is None:
-        raise refusal(entry, found)
-    runtime = _runtime(entry)
+        return _preview(receipt, refused)
+    if refused is not None or found.target is None or found.identity is None:
+        raise refused or missing_entrypoint(Missing(runtime.target, [], ""), again)
     seconds = float(runtime.timeout_seconds)
     launch = Launch(
         found.target.argv(runtime.args),
         limits(runtime, seconds if timeout_seconds is None else min(seconds, timeout_seconds)),
         env_names=runtime.env,
         env_set=environment(found.target, found.identity, packages),
+        path_first=folders(runtime, packages),
         stdin=request,
     )
     at, run_id = clock.now(), clock.run_id()
-    return _settled({**receipt, "at": at, "run_id": run_id}, processes.run(launch))
+    return _settled({**receipt, "at": at, "run_id": run_id}, processes.run(launch), schemas)
+
+
+def _schemas(extension_id: str, runtime: Runtime, store: StateStore, judging: Judging) -> RunSchemas | None:
+    """Return the schemas of a runtime; one without any does not pay for their machinery."""
+    if "request_schema" not in runtime.form and "response_schema" not in runtime.form:
+        return None
+
+    return RunSchemas(extension_id, runtime, store, judging)
 
 
 def check_request(request: bytes) -> dict[str, Any]:
@@ -83,27 +101,21 @@ def check_request(request: bytes) -> dict[str, Any]:
         ) from None
 
 
-def _runtime(entry: Entry) -> Any:  # noqa: ANN401 (a Runtime; admitted entries have one)
-    return entry.manifest.runtime
-
-
-def _admit(entry: Entry, packages: Packages) -> Readiness:
-    """Refuse what the state decides; return the readiness, which the environment decides."""
+def _admit(entry: Entry, packages: Packages) -> tuple[Runtime, Readiness]:
+    """Refuse what the state decides; return the runtime and its readiness, which the environment decides."""
     manifest, runtime = entry.manifest, entry.manifest.runtime
-    if runtime is not None and (manifest.capabilities or manifest.implementations):
-        raise _not_standalone(
-            entry,
-            "capability_provider",
-            "provides or implements capabilities, so only a capability command may call it",
-        )
-    if runtime is not None and (manifest.permissions or runtime.required_permissions):
-        raise _not_standalone(
-            entry, "permissions_declared", "declares permissions, so only a capability command may call it"
-        )
+    if runtime is None:
+        raise refusal(entry, Readiness("runtime_missing"))
+    if manifest.capabilities or manifest.implementations:
+        clause = "provides or implements capabilities, so only a capability command may call it"
+        raise _not_standalone(entry, "capability_provider", clause)
+    if manifest.permissions or runtime.required_permissions:
+        clause = "declares permissions, so only a capability command may call it"
+        raise _not_standalone(entry, "permissions_declared", clause)
     found = readiness(entry, packages)
     if found.verdict in DECIDED_BY_STATE:
         raise refusal(entry, found)
-    return found
+    return runtime, found
 
 
 def _not_standalone(entry: Entry, code: str, clause: str) -> Refused:
@@ -115,8 +127,8 @@ def _not_standalone(entry: Entry, code: str, clause: str) -> Refused:
     )
 
 
-def _receipt(entry: Entry, asked: dict[str, Any], request: bytes) -> dict[str, Any]:
-    runtime, named = _runtime(entry), asked.get("schema_version")
+def _receipt(entry: Entry, runtime: Runtime, asked: dict[str, Any], request: bytes) -> dict[str, Any]:
+    named = asked.get("schema_version")
     return {
         "ok": True,
         "schema_version": receipts.RUN_SCHEMA,
@@ -134,8 +146,7 @@ def _receipt(entry: Entry, asked: dict[str, Any], request: bytes) -> dict[str, A
     }
 
 
-def _preview(receipt: dict[str, Any], entry: Entry, found: Readiness) -> dict[str, Any]:
-    refused = None if found.is_ready else refusal(entry, found)
+def _preview(receipt: dict[str, Any], refused: Refused | None) -> dict[str, Any]:
     return {
         **receipt,
         "status": "ready" if refused is None else "not_ready",
@@ -143,8 +154,8 @@ def _preview(receipt: dict[str, Any], entry: Entry, found: Readiness) -> dict[st
     }
 
 
-def _settled(receipt: dict[str, Any], ended: Ended) -> dict[str, Any]:
-    judged = outcome(ended)
+def _settled(receipt: dict[str, Any], ended: Ended, schemas: RunSchemas | None) -> dict[str, Any]:
+    judged = outcome(ended, schemas.response if schemas else None)
     return {
         **receipt,
         "ok": judged.status == SUCCEEDED,
@@ -155,6 +166,7 @@ def _settled(receipt: dict[str, Any], ended: Ended) -> dict[str, Any]:
         "provider_result": judged.result,
         "failure_kind": judged.failure_kind,
         "error": judged.error,
+        "violations": judged.violations,
         "signal": ended.signal,
         "duration_ms": ended.duration_ms,
         "response_sha256": sha256_hex(ended.stdout),
