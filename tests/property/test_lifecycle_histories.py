@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import hypothesis.strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis import settings
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from loopx_host.core.errors import Refused
 from loopx_host.lifecycle.admission import Source
 from loopx_host.lifecycle.identity import ENTRYPOINT, Target
 from loopx_host.lifecycle.launch import Ended, Launch
+from loopx_host.lifecycle.readiness import readiness
 from loopx_host.lifecycle.transitions import NEXT
 from loopx_host.lifecycle.verbs.disable import disable
 from loopx_host.lifecycle.verbs.enable import enable
@@ -33,8 +35,8 @@ from tests.support.fakes import (
 
 ID = "probe-me"
 SPOKEN = b"what-the-provider-said"
-VERSIONS = [f"{number}.0" for number in range(1, 9)]
-GROWN = frozenset({"3.0", "6.0"})  # these declare a permission
+VERSIONS = [f"{number}.0" for number in range(1, 8)]
+GROWN = frozenset({"3.0"})  # this one declares a permission
 KEPT_REVISIONS, KEPT_EVENTS = 5, 50
 
 Verb = Callable[[], dict[str, Any]]
@@ -52,6 +54,7 @@ def source(version: str) -> Source:
 SOURCES = {version: source(version) for version in VERSIONS}
 REVISIONS = {version: one.manifest.revision for version, one in SOURCES.items()}
 versions = st.sampled_from(VERSIONS)
+executed = st.sampled_from([True, True, True, False])
 
 
 class Doctors(ScriptedProcesses):
@@ -82,9 +85,13 @@ class Lifecycle(RuleBasedStateMachine):
         self.doctors = self.world.processes = Doctors(self.world.packages)
         self.contents = 0
 
+    @initialize(version=versions)
+    def begin_with_an_extension(self, version: str) -> None:
+        self.install(version, execute=True)
+
     # --- what happens around loopx ---
 
-    @rule(broken=st.sets(versions, max_size=3))
+    @rule(broken=st.sets(versions, max_size=2))
     def the_doctors_change_their_minds(self, broken: set[str]) -> None:
         self.doctors.broken = broken
 
@@ -93,64 +100,67 @@ class Lifecycle(RuleBasedStateMachine):
         self.contents += 1
         self.world.packages.programs[PROGRAM] = f"content {self.contents}"
 
+    @precondition(lambda self: self.raw is not None)
     @rule()
-    def the_program_is_taken_away(self) -> None:
-        self.world.packages.programs.pop(PROGRAM, None)
+    def the_doctor_of_the_active_revision_fails(self) -> None:
+        self.doctors.broken = {self.world.entry(ID).manifest.version}
 
+    @precondition(lambda self: self.identity is not None)
+    @rule(really=st.sampled_from([True, False, False]))
+    def the_program_is_taken_away(self, *, really: bool) -> None:
+        if really:
+            del self.world.packages.programs[PROGRAM]
+
+    @precondition(lambda self: self.identity is None)
     @rule()
     def the_first_program_is_put_back(self) -> None:
         self.world.packages.programs[PROGRAM] = "first"
 
     # --- the verbs ---
 
-    @rule(version=versions, execute=st.booleans())
+    @precondition(lambda self: self.raw is None)
+    @rule(version=versions)
+    def install_again(self, version: str) -> None:
+        self.install(version, execute=True)
+
+    @rule(version=versions, execute=executed)
     def install(self, version: str, *, execute: bool) -> None:
         self.check("install", execute, lambda: install(SOURCES[version], **self.all(execute)))
 
-    @rule(version=versions, accept=st.booleans(), execute=st.booleans())
+    @rule(version=versions, accept=st.booleans(), execute=executed)
     def upgrade(self, version: str, *, accept: bool, execute: bool) -> None:
         def call() -> dict[str, Any]:
             return upgrade(SOURCES[version], **self.all(execute), accept_permissions=accept)
 
         self.check("upgrade", execute, call)
 
-    @rule(to=st.none() | versions.map(REVISIONS.__getitem__), execute=st.booleans())
+    @precondition(lambda self: self.raw is not None and self.identity is not None)
+    @rule(through=st.permutations(VERSIONS))
+    def upgrade_through_many(self, through: list[str]) -> None:
+        self.doctors.broken = set()
+        for version in through:
+            self.upgrade(version, accept=True, execute=True)
+
+    @rule(to=st.none() | versions.map(REVISIONS.__getitem__), execute=executed)
     def rollback(self, to: str | None, *, execute: bool) -> None:
         self.check("rollback", execute, lambda: rollback(ID, **self.all(execute), to=to))
 
-    @rule(execute=st.booleans())
+    @rule(execute=executed)
     def enable(self, *, execute: bool) -> None:
         self.check("enable", execute, lambda: enable(ID, **self.probing(), **self.how(execute)))
 
-    @rule(execute=st.booleans())
+    @rule(execute=executed)
     def disable(self, *, execute: bool) -> None:
         self.check("disable", execute, lambda: disable(ID, **self.quiet(), **self.how(execute)))
 
-    @rule(execute=st.booleans())
+    @precondition(lambda self: self.raw is None or len(self.raw["history"]) > 15)
+    @rule(execute=executed)
     def uninstall(self, *, execute: bool) -> None:
         self.check("uninstall", execute, lambda: uninstall(ID, **self.quiet(), **self.how(execute)))
 
-    @rule(execute=st.booleans())
+    @rule(execute=executed)
     def doctor(self, *, execute: bool) -> None:
         self.check("doctor", execute, lambda: self.world.doctor(ID, execute=execute))
-
-    @precondition(lambda self: self.raw is not None)
-    @rule()
-    def run(self) -> None:
-        raw, identity = self.raw, self.identity
-        before = self.world.store.data
-        try:
-            self.world.run(extension_id=ID)
-        except Refused:
-            ran = False
-        else:
-            ran = True
-
-        assert raw is not None
-        assert self.world.store.data == before
-        if ran:
-            assert raw["enabled"] is True
-            assert (raw["active_revision"], identity) in self.doctors.passed
 
     # --- what every command has to keep ---
 
@@ -234,6 +244,13 @@ class Lifecycle(RuleBasedStateMachine):
             assert v0 in self.doctors.passed
 
     @invariant()
+    def what_is_ready_was_proved_as_it_is_now_and_is_enabled(self) -> None:
+        raw = self.raw
+        if raw is not None and readiness(self.world.entry(ID), self.world.packages).is_ready:
+            assert raw["enabled"] is True
+            assert (raw["active_revision"], self.identity) in self.doctors.passed
+
+    @invariant()
     def the_state_can_be_read_and_holds_no_output_of_the_provider(self) -> None:
         data = self.world.store.data
         if data is None:
@@ -280,3 +297,4 @@ def bits(raw: dict[str, Any]) -> tuple[object, ...]:
 
 
 TestLifecycle = Lifecycle.TestCase
+TestLifecycle.settings = settings(stateful_step_count=80)

@@ -76,8 +76,9 @@ def _schemas(extension_id: str, runtime: Runtime, store: StateStore, judging: Ju
     """Return the schemas of a runtime; one without any does not pay for their machinery."""
     if "request_schema" not in runtime.form and "response_schema" not in runtime.form:
         return None
+    from loopx_host.lifecycle.run_schemas import RunSchemas as Schemas
 
-    return RunSchemas(extension_id, runtime, store, judging)
+    return Schemas(extension_id, runtime, store, judging)
 
 
 def check_request(request: bytes) -> dict[str, Any]:
