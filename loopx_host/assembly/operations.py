@@ -207,6 +207,54 @@ class Operations:
         declared = self._source(manifest_path) if manifest_path else None
         return show_capability(capability_id, store=self._store(), packages=InstalledPackages(), declared=declared)
 
+    def init(self, extension_id: str, *, destination: str | None, version: str, execute: bool) -> dict[str, Any]:
+        """Write a new extension."""
+        import sys
+
+        from loopx_host.adapters.files.new_tree import NewDirectory
+        from loopx_host.authoring.init import init
+
+        tree = NewDirectory(destination or f"./{extension_id}", is_default=destination is None)
+        return init(
+            extension_id,
+            version=version,
+            tree=tree,
+            standard_modules=sys.stdlib_module_names,
+            execute=execute,
+        )
+
+    def validate(self, path: str, *, strict: bool) -> dict[str, Any]:
+        """Check a manifest, its schemas and its example."""
+        from loopx_host.adapters.process.judge import ForkedJudge
+        from loopx_host.authoring.validate import validate
+
+        source, example = self._package(path)
+        return validate(source, example, judging=ForkedJudge(), strict=strict)
+
+    def conformance(self, path: str, *, execute: bool) -> dict[str, Any]:
+        """Hold a provider to the conformance rules."""
+        from loopx_host.adapters.process.judge import ForkedJudge
+        from loopx_host.authoring.conformance import preview, subject_of
+
+        source, example = self._package(path)
+        if not execute:
+            return preview(source)
+        ports = self._ports()
+        return subject_of(
+            source,
+            example,
+            packages=ports["packages"],
+            processes=ports["processes"],
+            judging=ForkedJudge(),
+            again=("extension", "conformance", source.path, "--execute"),
+        ).report()
+
+    def performance_diagnosis(self, *, pairs: int) -> dict[str, Any]:
+        """Measure the start-up of this installation."""
+        from loopx_host.adapters.startup import diagnose
+
+        return diagnose(pairs)
+
     def list(self) -> dict[str, Any]:
         """List what is installed."""
         from loopx_host.adapters.packages.installed import InstalledPackages
@@ -293,6 +341,18 @@ class Operations:
         from loopx_host.lifecycle.verbs.discover import offered
 
         return self._source(offered(str(extension_id), verb, LocalEnvironment()), by_id=True)
+
+    def _package(self, path: str) -> tuple[Source, tuple[str, bytes] | None]:
+        """Load the manifest of a package an author points at, and its example request if there is one."""
+        from loopx_host.adapters.files.author_package import example_of, manifest_of
+        from loopx_host.adapters.files.paths import absolute
+        from loopx_host.core.limits import REQUEST_BYTES
+        from loopx_host.core.text import visible
+
+        manifest = manifest_of(absolute(path))
+        example = example_of(manifest)
+        data = (visible(example), self._read_input(example, REQUEST_BYTES, "example")) if example else None
+        return self._source(manifest), data
 
     def _carrier(self, manifest_path: str) -> dict[str, str] | None:
         """Return the distribution that advertises the manifest at a path, or None."""

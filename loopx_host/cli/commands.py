@@ -29,6 +29,45 @@ def extension_upgrade(host: Operations, args: Namespace) -> Receipt:
     )
 
 
+def extension_init(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension init`."""
+    return host.init(args.id, destination=args.destination, version=args.version, execute=args.execute)
+
+
+def extension_validate(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension validate`."""
+    return host.validate(args.path, strict=args.strict)
+
+
+def extension_conformance(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension conformance`."""
+    return host.conformance(args.path, execute=args.execute)
+
+
+def extension_schema(_host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension schema`; the schema itself is the answer."""
+    from loopx_host.authoring.documents import schema
+
+    return schema(args.name)
+
+
+def completions(_host: Operations, args: Namespace) -> Receipt:
+    """`loopx completions`."""
+    from loopx_host.cli.completions import script
+
+    return {"ok": True, "schema_version": "loopx_completions_v0", "shell": args.shell, "text": script(args.shell)}
+
+
+def performance_diagnosis(host: Operations, args: Namespace) -> Receipt:
+    """`loopx performance-diagnosis`."""
+    if not 1 <= args.pairs <= _PAIRS_MOST:
+        raise usage(f"--pairs is from 1 to {_PAIRS_MOST}", ("performance-diagnosis",))
+    return host.performance_diagnosis(pairs=args.pairs)
+
+
+_PAIRS_MOST = 1000
+
+
 def extension_discover(host: Operations, args: Namespace) -> Receipt:
     """`loopx extension discover`."""
     return host.discover(rebuild=args.rebuild)

@@ -70,7 +70,7 @@ def _serve(argv: list[str], version: str) -> Answer:
         host = Operations(options.state_file, options.runtime_root, owns_process=True, waiting=progress)
         host.handle_signals()
         receipt = _call(route, arguments, host)
-    return with_commands(receipt, _repeated(argv)), 0 if receipt["ok"] else EXIT_PROVIDER_FAILED
+    return with_commands(receipt, _repeated(argv)), 0 if receipt.get("ok", True) else EXIT_PROVIDER_FAILED
 
 
 def _call(route: Route, arguments: list[str], host: Operations) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def _group_help(words: list[str]) -> dict[str, Any]:
     group, rest = words[0], [word for word in words[1:] if word not in HELP_FLAGS]
     if group not in GROUPS or rest:
         raise _unknown(words[:2] if group in GROUPS else words[:1])
-    rows = [f"  {' '.join(route.words):<21}{route.summary}" for route in ROUTES if route.words[0] == group]
+    rows = [f"  {' '.join(route.words):<23}{route.summary}" for route in ROUTES if route.words[0] == group]
     text = f"usage: loopx {group} <command> [options]\n\n{GROUPS[group]}\n\ncommands:\n" + "\n".join(rows) + "\n"
     return _static(HELP_SCHEMA, text)
 

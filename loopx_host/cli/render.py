@@ -36,6 +36,8 @@ def _without_surrogates(value: object) -> object:
 def to_text(document: dict[str, Any]) -> str:
     """Return a document for a person; whatever a third party wrote in it is cleaned."""
     schema = document.get("schema_version")
+    if "$schema" in document:
+        return to_json(document, indent=True)
     if "text" in document:
         return str(document["text"])
     drawn = _BY_SCHEMA.get(str(schema), _fields)
@@ -91,6 +93,20 @@ def _checks(document: dict[str, Any]) -> str:
     heads = ["STATUS", "CHECK", "SUMMARY"]
     cells = [[row["status"], row["code"] or row["check"], row["summary"]] for row in document["checks"]]
     return _table(heads, cells) + _hints(document["checks"], "subject")
+
+
+def _rules(document: dict[str, Any]) -> str:
+    heads = ["RULE", "STATUS", "PROMISE"]
+    cells = [[row["rule"], row["status"], row["reason"] or row["promise"]] for row in document["rules"]]
+    return _table(heads, cells)
+
+
+def _routes(document: dict[str, Any]) -> str:
+    heads = ["ROUTE", "MEDIAN MS", "P95 MS", "BARE PYTHON MS", "RATIO"]
+    keys = ("route", "median_ms", "p95_ms", "bare_median_ms", "ratio_median")
+    where = document["environment"]
+    told = f"Python {where['python']} on {where['system']}, {document['pairs']} pairs, first dropped\n"
+    return _table(heads, [[str(row[key]) for key in keys] for row in document["routes"]]) + told
 
 
 def _package(row: dict[str, Any]) -> str:
@@ -244,4 +260,6 @@ _BY_SCHEMA = {
     "loopx_extension_run_receipt_v0": _run,
     "loopx_extension_discovery_v0": _offers,
     "loopx_doctor_v0": _checks,
+    "loopx_extension_conformance_v0": _rules,
+    "loopx_performance_diagnosis_v0": _routes,
 }

@@ -24,7 +24,7 @@ class Route:
 
     def __init__(self, words: str, summary: str, arguments: tuple[Argument, ...], example: str) -> None:
         self.words = tuple(words.split())
-        self.handler = words.replace(" ", "_")
+        self.handler = words.replace(" ", "_").replace("-", "_")
         self.summary = summary
         self.arguments = arguments
         self.example = f"loopx {words} {example}".rstrip()
@@ -39,6 +39,14 @@ OFFER = Argument("id", metavar="ID", nargs="?", help="the id an installed packag
 MANIFEST = Argument("--manifest", metavar="PATH", help="the extension.toml to trust, instead of an ID")
 DECLARED = Argument("--extension-manifest", metavar="PATH", help="count the capabilities of this manifest too")
 CAPABILITY = Argument("id", metavar="ID", help="the capability id")
+NEW_ID = Argument("id", metavar="ID", help="the id of the new extension, such as acme-word-count")
+DESTINATION = Argument("--destination", metavar="DIR", help="the new directory; ./ID when left out")
+VERSION = Argument("--version", metavar="VERSION", default="0.1.0", help="its first version, 0.1.0 when left out")
+PACKAGE = Argument("path", metavar="PATH", help="a manifest, or the folder of a package")
+STRICT = Argument("--strict", action="store_true", help="refuse what is only a warning at install")
+SCHEMA_NAME = Argument("name", metavar="NAME", help="manifest, state, run-receipt, …; an unknown name lists them all")
+SHELL = Argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
+PAIRS = Argument("--pairs", metavar="N", type=int, default=20, help="how many pairs of runs; 20 when left out")
 REBUILD = Argument("--rebuild", action="store_true", help="look again, whatever the index says")
 INPUT = Argument(
     "--input-json", metavar="PATH", required=True, help="the request, one JSON object; - reads standard input"
@@ -56,6 +64,30 @@ GROUPS = {
 }
 
 ROUTES = (
+    Route(
+        "extension init",
+        "write a new extension that installs and runs unedited",
+        (NEW_ID, DESTINATION, VERSION, EXECUTE),
+        "acme-word-count --execute",
+    ),
+    Route(
+        "extension validate",
+        "check a manifest, its schemas and its example",
+        (PACKAGE, STRICT),
+        "./acme-word-count --strict",
+    ),
+    Route(
+        "extension conformance",
+        "hold a provider to the rules of the contract",
+        (PACKAGE, EXECUTE),
+        "./acme-word-count --execute",
+    ),
+    Route(
+        "extension schema",
+        "print the JSON Schema of a document",
+        (SCHEMA_NAME,),
+        "manifest",
+    ),
     Route(
         "extension discover",
         "list what installed packages offer",
@@ -163,6 +195,18 @@ ROUTES = (
         "check state, extensions and packages, with the command that helps",
         (),
         "",
+    ),
+    Route(
+        "completions",
+        "print the completion script of a shell",
+        (SHELL,),
+        "bash",
+    ),
+    Route(
+        "performance-diagnosis",
+        "measure the start-up of this installation",
+        (PAIRS,),
+        "--pairs 20",
     ),
 )
 

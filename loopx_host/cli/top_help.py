@@ -7,24 +7,30 @@ loopx installs, proves and runs extensions: providers that answer one JSON reque
 Every command that changes something only says what it would do until --execute is given.
 
 commands:
-  extension discover   list what installed packages offer
-  extension install    trust one manifest after its doctor proved the provider
-  extension upgrade    trust another revision of an installed extension
-  extension rollback   return to a revision that was trusted before
-  extension uninstall  forget an extension; its package stays installed
-  extension list       list installed extensions and whether each is ready
-  extension show       show manifest, proof and revisions of one extension
-  extension history    show what was done to one extension, newest first
-  extension doctor     probe an extension and record the proof
-  extension enable     probe an extension, then let it be dispatched
-  extension disable    take an extension out of dispatch; it stays listed
-  extension run        run one request in one bounded process
-  extension export     write down what is installed, for another machine
-  extension restore    install what an export names
-  extension repair     move what is damaged in the state file out of the way
-  capability list      list capabilities and how far each is from being usable
-  capability show      show one capability
-  doctor               check state, extensions and packages, with the command that helps
+  extension init         write a new extension that installs and runs unedited
+  extension validate     check a manifest, its schemas and its example
+  extension conformance  hold a provider to the rules of the contract
+  extension schema       print the JSON Schema of a document
+  extension discover     list what installed packages offer
+  extension install      trust one manifest after its doctor proved the provider
+  extension upgrade      trust another revision of an installed extension
+  extension rollback     return to a revision that was trusted before
+  extension uninstall    forget an extension; its package stays installed
+  extension list         list installed extensions and whether each is ready
+  extension show         show manifest, proof and revisions of one extension
+  extension history      show what was done to one extension, newest first
+  extension doctor       probe an extension and record the proof
+  extension enable       probe an extension, then let it be dispatched
+  extension disable      take an extension out of dispatch; it stays listed
+  extension run          run one request in one bounded process
+  extension export       write down what is installed, for another machine
+  extension restore      install what an export names
+  extension repair       move what is damaged in the state file out of the way
+  capability list        list capabilities and how far each is from being usable
+  capability show        show one capability
+  doctor                 check state, extensions and packages, with the command that helps
+  completions            print the completion script of a shell
+  performance-diagnosis  measure the start-up of this installation
 
 options of every command:
   --format text|json   text (default) or json: one document on standard output, for errors too

@@ -63,15 +63,14 @@ def offers(
 ) -> list[dict[str, Any]]:
     """Return one row per advertisement, sorted by id and carrier."""
     ordered = sorted(advertised, key=lambda one: (one.id, one.carrier, one.location, one.value))
-    carriers: dict[str, list[str]] = {}
+    copies: dict[str, list[Advertised]] = {}
     for one in ordered:
-        if one.code != "metadata_damaged" or one.id:
-            carriers.setdefault(one.id, []).append(one.carrier)
-    return [_row(one, carriers.get(one.id, []), open_manifest) for one in ordered]
+        copies.setdefault(one.id, []).append(one)
+    return [_row(one, copies[one.id], open_manifest) for one in ordered]
 
 
 def _row(
-    one: Advertised, carriers: list[str], open_manifest: Callable[[str], tuple[ManifestFolder, str]]
+    one: Advertised, copies: list[Advertised], open_manifest: Callable[[str], tuple[ManifestFolder, str]]
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": one_line(one.id, 100) or None,
@@ -86,12 +85,20 @@ def _row(
         "code": one.code,
         "reason": one.reason,
     }
-    if one.code is None and one.id and len(carriers) > 1:
-        named = " and ".join(dict.fromkeys(carriers))
-        return {**row, "state": AMBIGUOUS, "code": "extension_ambiguous", "reason": f"`{one.id}` comes from {named}"}
+    if one.code is None and one.id and len(copies) > 1:
+        reason = f"`{one.id}` comes from {_named(copies)}"
+        return {**row, "state": AMBIGUOUS, "code": "extension_ambiguous", "reason": reason}
     if one.code is not None:
         return {**row, "state": PACKAGE_MISSING if one.code == PACKAGE_MISSING else BROKEN}
     return {**row, **_loaded(one, open_manifest)}
+
+
+def _named(copies: list[Advertised]) -> str:
+    """Name the carriers of one id, with their places where the names alone would not tell them apart."""
+    carriers = [one.carrier for one in copies]
+    if len(set(carriers)) < len(carriers):
+        carriers = [f"{one.carrier} ({one.value} in {one.location})" for one in copies]
+    return " and ".join(carriers)
 
 
 def _loaded(one: Advertised, open_manifest: Callable[[str], tuple[ManifestFolder, str]]) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def _distribution_files(
 ) -> dict[str, str | None]:
     """Return name → digest of every file of the provider's distribution.
 
-    Of an editable install, and of one without a RECORD, these are the trees of its top-level packages. A
+    Of an editable install, and of one without a RECORD, these are its sources, as far as they can be imported. A
     module that no distribution carries is covered by the tree it lies in.
     """
     if owner is None:
@@ -114,8 +114,10 @@ def _distribution_files(
     if owner.editable_source() is None and recorded:
         return {name: watch.digest(os.path.normpath(os.path.join(owner.site, name))) for name in recorded}
     covered: dict[str, str | None] = {}
-    for folder in source_trees.top_level_folders(owner, _modules(owner), places):
-        covered.update(_tree(folder, watch))
+    for pointer in (*source_trees.pointers(owner), *source_trees.source_roots(owner)):
+        watch.glance(pointer)
+    for path in source_trees.covered_sources(owner, _modules(owner), places):
+        covered.update(_tree(path, watch))
     for name in recorded:
         covered[name] = watch.digest(os.path.normpath(os.path.join(owner.site, name)))
     return covered
@@ -149,20 +151,24 @@ def _closure(owner: Installed, places: list[str], watch: Watch) -> dict[str, lis
     None stands for a requirement that is not installed: that it appears later is a change too.
     """
     closure: dict[str, list[str] | None] = {}
-    waiting = list(_required(owner))
+    asked: set[tuple[str, frozenset[str]]] = set()
+    own = distributions.normalised(owner.name)
+    waiting = list(_required(owner, frozenset()))
     while waiting:
-        name = waiting.pop()
-        if name in closure or name == distributions.normalised(owner.name):
+        name, extras = waiting.pop()
+        if (name, extras) in asked:
             continue
-        found = _lookup(name, places)
+        asked.add((name, extras))
+        found = owner if name == own else _lookup(name, places)
         if found is None:
             closure[name] = None
             continue
-        watch.glance(found.path)
-        for file in ("METADATA", "PKG-INFO", "RECORD"):
-            watch.digest(os.path.join(found.path, file))
-        closure[name] = [found.version, sha256_hex((found.record_digest_text() or "").encode())]
-        waiting += _required(found)
+        if name != own and name not in closure:
+            watch.glance(found.path)
+            for file in ("METADATA", "PKG-INFO", "RECORD", "requires.txt"):
+                watch.digest(os.path.join(found.path, file))
+            closure[name] = [found.version, sha256_hex((found.record_digest_text() or "").encode())]
+        waiting += _required(found, extras)
     return closure
 
 
@@ -174,15 +180,16 @@ def _lookup(name: str, places: list[str]) -> Installed | None:
     return None
 
 
-def _required(distribution: Installed) -> Iterator[str]:
-    """Return the names a distribution requires here; extras are what somebody asked for, not what it needs."""
+def _required(distribution: Installed, extras: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Return (name, extras asked of it) for each distribution that another with these `extras` requires here."""
     from packaging.requirements import InvalidRequirement, Requirement
 
     for line in distribution.requires():
         try:
             requirement = Requirement(line)
-            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-                yield distributions.normalised(requirement.name)
+            marker = requirement.marker
+            if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+                yield distributions.normalised(requirement.name), frozenset(requirement.extras)
         except (InvalidRequirement, ValueError):
             continue
 

@@ -14,40 +14,57 @@ from loopx_host.registry.offers import PACKAGE_MISSING, Advertised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from importlib_metadata import EntryPoint
 
     from loopx_host.adapters.packages.distributions import Installed
 
+    Glance = Callable[[str], None]
+
 EXTENSIONS, COMMANDS = "loopx.extensions", "loopx.commands"
 MANIFEST = "extension.toml"
 _MARK = b"loopx."
 _ENTRY_POINTS_BYTES = 1024 * 1024
+_DECIDING = ("METADATA", "PKG-INFO", "RECORD", "entry_points.txt", "direct_url.json")
 
 
 class Found:
-    """What one look at the search path found; `looked_at` is every path whose stat decides it."""
+    """What one look at the search path found."""
 
     def __init__(self) -> None:
-        self.advertised: list[Advertised] = []
+        self._advertised: dict[tuple[str, ...], Advertised] = {}
         self.commands: list[tuple[str, str]] = []
-        self.looked_at: list[str] = []
+
+    @property
+    def advertised(self) -> list[Advertised]:
+        """The advertisements in the order they were found."""
+        return list(self._advertised.values())
+
+    def add(self, one: Advertised) -> None:
+        """Take one in; a second metadata folder of a distribution that leads to the same manifest is no other."""
+        key: tuple[str, ...] = (one.id, one.value, one.location)
+        if one.distribution is not None and one.manifest_path is not None:
+            name = distributions.normalised(one.distribution["name"])
+            key = (one.id, one.value, name, os.path.realpath(one.manifest_path))
+        self._advertised[key] = min(self._advertised.get(key, one), one, key=_standing)
 
 
-def discover() -> Found:
-    """Look through the search path once, the first distribution of each name winning."""
-    found, names = Found(), set[str]()
+def discover(glance: Glance) -> Found:
+    """Look through the search path once; `glance` is told every path that decides the answer, before it is read."""
+    found = Found()
     places = search_path.directories()
     for archive in search_path.archives():
-        found.advertised.append(_archive(archive))
+        found.add(_archive(archive))
     for place in places:
         for distribution in _candidates(place):
-            name = distributions.normalised(distribution.name) if distribution.name else distribution.path
-            if name not in names:
-                names.add(name)
-                _read(distribution, places, found)
+            _read(distribution, places, found, glance)
     return found
+
+
+def _standing(one: Advertised) -> tuple[bool, str]:
+    """Order the metadata folders of one distribution: the installer's own before what a build left in a source."""
+    return one.location.endswith(".egg-info"), one.location
 
 
 def _candidates(place: str) -> Iterator[Installed]:
@@ -65,29 +82,26 @@ def _mentions_us(path: str) -> bool:
         return False
 
 
-def _read(distribution: Installed, places: list[str], found: Found) -> None:
+def _read(distribution: Installed, places: list[str], found: Found, glance: Glance) -> None:
+    for path in (distribution.path, *(os.path.join(distribution.path, name) for name in _DECIDING)):
+        glance(path)
     entry_points = distribution.entry_points()
     own = [one for one in entry_points if one.group == EXTENSIONS]
-    found.looked_at += [
-        distribution.path,
-        os.path.join(distribution.path, "entry_points.txt"),
-        os.path.join(distribution.path, "direct_url.json"),
-    ]
     if distribution.damage is not None:
-        identifiers = sorted({one.name for one in own}) or [""]
-        found.advertised += [_damaged(distribution, name) for name in identifiers]
+        for name in sorted({one.name for one in own}) or [""]:
+            found.add(_damaged(distribution, name))
         return
     found.commands += [(one.name, distribution.name) for one in entry_points if one.group == COMMANDS]
+    for pointer in source_trees.pointers(distribution):
+        glance(pointer)
     for one in {(entry.name, entry.value): entry for entry in own}.values():
-        advertised = _advertised(one, distribution, places)
-        found.advertised.append(advertised)
-        found.looked_at += [advertised.manifest_path] if advertised.manifest_path else []
+        found.add(_advertised(one, distribution, places, glance))
 
 
-def _advertised(entry: EntryPoint, distribution: Installed, places: list[str]) -> Advertised:
+def _advertised(entry: EntryPoint, distribution: Installed, places: list[str], glance: Glance) -> Advertised:
     location = visible(distribution.path)
     package = entry.value.strip()
-    folder = source_trees.folder_of(package, distribution, places)
+    folder = _folder(package, distribution, places, glance)
     if folder is None:
         unresolved = source_trees.is_editable_unresolved(distribution)
         code = "editable_unresolved" if unresolved else PACKAGE_MISSING
@@ -98,12 +112,22 @@ def _advertised(entry: EntryPoint, distribution: Installed, places: list[str]) -
         )
         return Advertised(entry.name, package, distribution.label, location, code=code, reason=reason)
     path = os.path.join(folder, MANIFEST)
+    glance(path)
     if not os.path.exists(path):
         reason = f"{distribution.shown} has no {MANIFEST} in {visible(folder)}"
         return Advertised(
             entry.name, package, distribution.label, location, code="manifest_unreadable", reason=reason
         )
     return Advertised(entry.name, package, distribution.label, location, manifest_path=visible(path))
+
+
+def _folder(package: str, distribution: Installed, places: list[str], glance: Glance) -> str | None:
+    """Return the first directory of a package; those before it, which are not there, could come."""
+    for folder in source_trees.candidates(package, distribution, places):
+        glance(folder)
+        if os.path.isdir(folder):
+            return folder
+    return None
 
 
 def _damaged(distribution: Installed, extension_id: str) -> Advertised:

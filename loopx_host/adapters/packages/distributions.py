@@ -15,6 +15,7 @@ from loopx_host.core.text import one_line, visible
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from importlib_metadata import Distribution, EntryPoint
 
@@ -49,9 +50,13 @@ class Installed:
         return f"{self.name} {self.version}" if self.name else visible(self.path)
 
     def text(self, name: str) -> str | None:
-        """Return one metadata file, or None when it is absent, too large or not UTF-8."""
+        """Return one metadata file, or None when it is absent, too large, not regular or not UTF-8.
+
+        The empty name is the metadata itself where that is a single file.
+        """
+        path = os.path.join(self.path, name) if name else self.path
         try:
-            return bounded.read_regular(os.path.join(self.path, name), _METADATA_BYTES).decode("utf-8")
+            return bounded.read_regular(path, _METADATA_BYTES).decode("utf-8")
         except (OSError, UnicodeDecodeError):
             return None
 
@@ -59,6 +64,8 @@ class Installed:
         """Return the entry points that can be read; what cannot be is added to `damage`."""
         text = self.text("entry_points.txt")
         if text is None:
+            if os.path.lexists(os.path.join(self.path, "entry_points.txt")):
+                self._damaged("entry_points.txt cannot be read as UTF-8 text")
             return []
         problem = entry_points_problem(text)
         if problem:
@@ -81,14 +88,14 @@ class Installed:
         text = self.text("direct_url.json")
         if text is None:
             return None
-        try:
-            origin = json.loads(text)
-            url = origin["url"] if origin["dir_info"]["editable"] is True else ""
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return None
         from urllib.parse import unquote, urlsplit
 
-        return unquote(urlsplit(url).path) if str(url).startswith("file://") else None
+        try:
+            origin = json.loads(text)
+            url = str(origin["url"]) if origin["dir_info"]["editable"] is True else ""
+            return unquote(urlsplit(url).path) if url.startswith("file://") else None
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
 
     def record(self) -> list[str]:
         """Return the recorded files, relative to `site`, without byte code and administrative files."""
@@ -128,15 +135,25 @@ class Installed:
 
     def _read(self) -> Distribution:
         if self._distribution is None:
-            from pathlib import Path
-
-            from importlib_metadata import Distribution
-
-            self._distribution = Distribution.at(Path(self.path))
+            self._distribution = _reader(self)
         return self._distribution
 
     def _damaged(self, reason: str) -> None:
         self.damage = self.damage or f"{visible(self.path)}: {reason}"
+
+
+def _reader(installed: Installed) -> Distribution:
+    """Return the parser of importlib-metadata over our own bounded reading: a FIFO never blocks it."""
+    from importlib_metadata import Distribution
+
+    class Reader(Distribution):
+        def read_text(self, filename: str) -> str | None:
+            return installed.text(filename)
+
+        def locate_file(self, path: object) -> Any:
+            raise NotImplementedError(path)  # it is asked for text only
+
+    return Reader()
 
 
 def installed(place: str) -> Iterator[Installed]:
@@ -201,9 +218,13 @@ def by_name(place: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for folder in metadata_names(place):
         if not folder.startswith(LEFTOVER):
-            stem = folder.rpartition(".")[0]
-            found.setdefault(normalised(stem.split("-")[0]), os.path.join(place, folder))
+            found.setdefault(name_of(folder), os.path.join(place, folder))
     return found
+
+
+def name_of(folder: str) -> str:
+    """Return the normalised name of the distribution that a metadata folder is called after."""
+    return normalised(folder.rpartition(".")[0].split("-")[0])
 
 
 _NAMING_FILES = ("entry_points.txt", "RECORD", "direct_url.json", "top_level.txt")

@@ -48,8 +48,9 @@ def _duplicates(places: list[str]) -> list[dict[str, Any]]:
     """Return the distributions that stand more than once on the search path; only the first counts."""
     seen: dict[str, list[str]] = {}
     for place in places:
-        for name, path in distributions.by_name(place).items():
-            seen.setdefault(name, []).append(visible(path))
+        for folder in distributions.metadata_names(place):
+            if not folder.startswith(distributions.LEFTOVER):
+                seen.setdefault(distributions.name_of(folder), []).append(visible(os.path.join(place, folder)))
     return [
         _finding(
             "metadata", "duplicate_distribution", name, f"`{name}` is installed more than once: {', '.join(paths)}"

@@ -14,11 +14,13 @@ from loopx_host.adapters.files import atomic, bounded, paths
 from loopx_host.adapters.packages import search_path
 from loopx_host.adapters.packages.fingerprints import Watch, is_unchanged
 from loopx_host.core.digest import sha256_hex
-from loopx_host.core.text import one_line
+from loopx_host.core.text import one_line, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from loopx_host.registry.ports import ManifestFolder
 
 SCHEMA = "loopx_discovery_index_v0"
 _INDEX_BYTES = 64 * 1024 * 1024
@@ -30,9 +32,9 @@ def read(*, rebuild: bool = False) -> tuple[list[dict[str, Any]], dict[str, Any]
     path = index_path()
     status, document = ("rebuild_asked", {}) if rebuild else _load(path)
     if status == FRESH:
-        return document["offers"], {"status": FRESH, "rebuilt": False, "path": path}
+        return document["offers"], {"status": FRESH, "rebuilt": False, "path": visible(path)}
     rows = _build(path)
-    return rows, {"status": status, "rebuilt": True, "path": path}
+    return rows, {"status": status, "rebuilt": True, "path": visible(path)}
 
 
 def index_path() -> str:
@@ -65,19 +67,27 @@ def _load(path: str) -> tuple[str, dict[str, Any]]:
 
 
 def _is_whole(document: dict[str, Any]) -> bool:
-    rows = document.get("offers")
-    looked_at = document.get("looked_at")
+    rows, looked_at, places = document.get("offers"), document.get("looked_at"), document.get("search_path")
     return (
         isinstance(document.get("schema"), str)
         and isinstance(rows, list)
-        and all(isinstance(row, dict) and row.keys() >= _ROW_KEYS for row in rows)
+        and all(isinstance(row, dict) and _is_row(row) for row in rows)
         and isinstance(looked_at, dict)
         and all(isinstance(row, list) for row in looked_at.values())
-        and "search_path" in document
+        and isinstance(places, list)
+        and all(isinstance(place, str) and place in looked_at for place in places)
     )
 
 
-_ROW_KEYS = {"id", "state", "code", "reason", "distribution", "manifest_path", "version", "revision", "digest"}
+_TEXTS = ("id", "code", "reason", "location", "manifest_path", "version", "revision", "digest")
+
+
+def _is_row(row: dict[str, Any]) -> bool:
+    """Whether a row has the types of `registry.offers`; what it says is checked by nobody and trusted by nobody."""
+    carrier = row.get("distribution", "")
+    named = isinstance(carrier, dict) and all(isinstance(carrier.get(key), str) for key in ("name", "version"))
+    texts = all(key in row and (row[key] is None or isinstance(row[key], str)) for key in _TEXTS)
+    return isinstance(row.get("state"), str) and texts and (carrier is None or named)
 
 
 def _build(path: str) -> list[dict[str, Any]]:
@@ -88,14 +98,13 @@ def _build(path: str) -> list[dict[str, Any]]:
     watch = Watch()
     for place in search_path.search_path():
         watch.glance(place)
-    found = discover()
-    for looked_at in found.looked_at:
-        watch.glance(looked_at)
-    rows = offers(found.advertised, open_manifest)
-    for row in rows:
-        folder = os.path.dirname(os.path.realpath(row["manifest_path"] or ""))
-        for name in row["files"]:
-            watch.glance(os.path.join(folder, name))
+    found = discover(watch.glance)
+
+    def opened(manifest: str) -> tuple[ManifestFolder, str]:
+        folder, name = open_manifest(manifest)
+        return _Watched(folder, watch), name
+
+    rows = offers(found.advertised, opened)
     if watch.is_still:
         document = {
             "schema": SCHEMA,
@@ -106,6 +115,20 @@ def _build(path: str) -> list[dict[str, Any]]:
         _write(path, json.dumps(document).encode("ascii"))
     _write(commands_path(), _commands(found.commands).encode("utf-8"))
     return rows
+
+
+class _Watched:
+    """The folder of a manifest that notes what is read from it, the missing included: they decide its row."""
+
+    def __init__(self, folder: ManifestFolder, watch: Watch) -> None:
+        self.location = folder.location
+        self._folder = folder
+        self._watch = watch
+
+    def read(self, relative: str, limit: int) -> bytes:
+        """Return the bytes of `relative`. Raises FolderError (see the port)."""
+        self._watch.glance(os.path.join(self.location, relative))
+        return self._folder.read(relative, limit)
 
 
 def _commands(commands: list[tuple[str, str]]) -> str:

@@ -42,7 +42,7 @@ class InstalledPackages:
             return None
         memory = Memory(f"{target.kind}:{target.module}:{target.path}", _context())
         result = memory.result()
-        if result is None:
+        if result is None or not _is_identity(result):
             result = _computed(target, memory)
         if result is None:
             return None
@@ -120,6 +120,19 @@ def _computed(target: Target, memory: Memory) -> dict[str, Any] | None:
     if result is not None:
         memory.keep(watch, result)
     return result
+
+
+def _is_identity(result: dict[str, Any]) -> bool:
+    """Whether a remembered result has the types of `content.compute`; a cache may hold anything."""
+    groups, owner = result.get("groups"), result.get("owner", "")
+    named = isinstance(owner, dict) and all(isinstance(owner.get(key), str) for key in ("name", "version"))
+    return (
+        isinstance(groups, dict)
+        and all(isinstance(digest, str) for digest in groups.values())
+        and isinstance(result.get("launcher_sha256"), str)
+        and (owner is None or named)
+        and all(isinstance(result.get(key), dict) for key in ("files", "closure"))
+    )
 
 
 def _proved_path(digest: str) -> str:

@@ -36,8 +36,8 @@ class Programs:
         """Return the version that ``path --version`` prints, or None; remembered by the stat of the program."""
         memory = Memory(f"version:{path}", "version")
         known = memory.result()
-        if known is not None:
-            return known.get("version")
+        if known is not None and isinstance(known.get("version", 0), str | None):
+            return known["version"]
         watch = Watch()
         watch.glance(path)
         ended = self._processes.run(Launch([path, "--version"], Limits(_VERSION_SECONDS)))

@@ -17,34 +17,68 @@ if TYPE_CHECKING:
     from loopx_host.adapters.packages.distributions import Installed
 
 _FINDER_BYTES = 1024 * 1024
+_MODULES = (".py", ".so")
+_PREFIXES = ("", "-", "--editable--.")  # how build backends call them, underscores read as hyphens
 
 
 def folder_of(package: str, distribution: Installed, places: list[str]) -> str | None:
     """Return the directory of a dotted `package`, or None; the source of an editable install wins."""
+    return next((found for found in candidates(package, distribution, places) if os.path.isdir(found)), None)
+
+
+def candidates(package: str, distribution: Installed, places: list[str]) -> list[str]:
+    """Return the directories in which a dotted `package` may lie, in the order in which they count."""
     parts = package.split(".")
     if not all(part.isidentifier() for part in parts):
-        return None
+        return []
     if distribution.editable_source() is not None:
         mapping = _mapping(distribution)
         if parts[0] in mapping:
-            return _existing(os.path.join(mapping[parts[0]], *parts[1:]))
-        roots = _path_lines(distribution)
+            return [os.path.join(mapping[parts[0]], *parts[1:])]
+        roots = source_roots(distribution)
     else:
         roots = [distribution.site]
-    candidates = [os.path.join(root, *parts) for root in (*roots, *places)]
-    return next((found for found in map(_existing, candidates) if found), None)
+    return [os.path.join(root, *parts) for root in (*roots, *places)]
 
 
-def top_level_folders(distribution: Installed, modules: list[str], places: list[str]) -> list[str]:
-    """Return the directories (or single files) of the top-level packages that `modules` name."""
+def covered_sources(distribution: Installed, modules: list[str], places: list[str]) -> list[str]:
+    """Return the directories and single files behind an install without a list of its files.
+
+    They are the top-level packages that `modules` name and, of an editable install, everything that can be
+    imported from where it points to.
+    """
     tops = sorted({module.split(".")[0] for module in modules if module})
-    found = (folder_of(top, distribution, places) or _single(top, distribution, places) for top in tops)
-    return [path for path in found if path]
+    named = [folder_of(top, distribution, places) or _single(top, distribution, places) for top in tops]
+    pointed = [_source(path) for path in _mapping(distribution).values()]
+    found = [path for path in (*named, *pointed) if path]
+    for root in source_roots(distribution) if distribution.editable_source() is not None else []:
+        found += _importable(root)
+    return list(dict.fromkeys(map(os.path.normpath, found)))
+
+
+def source_roots(distribution: Installed) -> list[str]:
+    """Return the directories that the ``.pth`` files of a distribution add to the search path."""
+    found: list[str] = []
+    for path in _own_path_files(distribution):
+        for line in _read(path).splitlines():
+            entry = line.strip()
+            if entry and not entry.startswith(("#", "import ", "import\t")):
+                found.append(os.path.join(distribution.site, entry))
+    return [place for place in found if os.path.isdir(place)]
+
+
+def pointers(distribution: Installed) -> list[str]:
+    """Return the files by which an editable install says where its source is."""
+    if distribution.editable_source() is None:
+        return []
+    return [*_own_path_files(distribution), *_finders(distribution)]
 
 
 def is_editable_unresolved(distribution: Installed) -> bool:
     """Whether an editable install points nowhere that can be read without running code."""
-    return distribution.editable_source() is not None and not _mapping(distribution) and not _path_lines(distribution)
+    return (
+        distribution.editable_source() is not None and not _mapping(distribution) and not source_roots(distribution)
+    )
 
 
 def files_below(folder: str) -> tuple[list[str], list[str]]:
@@ -75,32 +109,32 @@ def code_lines(path: str) -> list[int]:
 
 
 def _own_path_files(distribution: Installed) -> list[str]:
-    recorded = {os.path.basename(name) for name in distribution.record() if name.endswith(".pth")}
-    stem = distributions.normalised(distribution.name).replace("-", "_")
-    return [
-        path
-        for path in path_files(distribution.site)
-        if os.path.basename(path) in recorded or stem in os.path.basename(path).replace("-", "_").lower()
-    ]
+    """Return the recorded ``.pth`` files, or where no record names any, those called after the distribution."""
+    names = {os.path.basename(name) for name in distribution.record() if name.endswith(".pth")}
+    if not names:
+        stem = distributions.normalised(distribution.name)
+        names = {f"{prefix}{stem}{suffix}.pth" for prefix in _PREFIXES for suffix in ("", f"-{distribution.version}")}
+    return [path for path in path_files(distribution.site) if _spelled(path) in set(map(_spelled, names))]
 
 
-def _path_lines(distribution: Installed) -> list[str]:
-    found: list[str] = []
-    for path in _own_path_files(distribution):
-        for line in _read(path).splitlines():
-            entry = line.strip()
-            if entry and not entry.startswith(("#", "import ", "import\t")):
-                found.append(os.path.join(distribution.site, entry))
-    return [place for place in found if os.path.isdir(place)]
+def _spelled(path: str) -> str:
+    return os.path.basename(path).replace("_", "-").lower()
 
 
 def _mapping(distribution: Installed) -> dict[str, str]:
     """Return the literal MAPPING of a setuptools editable finder, package → directory."""
-    for name in distribution.record():
-        base = os.path.basename(name)
-        if base.startswith("__editable__") and base.endswith("_finder.py"):
-            return _literal_mapping(_read(os.path.join(distribution.site, name)))
+    for path in _finders(distribution):
+        return _literal_mapping(_read(path))
     return {}
+
+
+def _finders(distribution: Installed) -> list[str]:
+    recorded = ((name, os.path.basename(name)) for name in distribution.record())
+    return [
+        os.path.join(distribution.site, name)
+        for name, base in recorded
+        if base.startswith("__editable__") and base.endswith("_finder.py")
+    ]
 
 
 def _literal_mapping(source: str) -> dict[str, str]:
@@ -120,14 +154,29 @@ def _literal_mapping(source: str) -> dict[str, str]:
     return {}
 
 
-def _existing(folder: str) -> str | None:
-    return folder if os.path.isdir(folder) else None
+def _source(path: str) -> str | None:
+    """Return the package or the module that a finder's path means; a module's goes without its suffix."""
+    return next((one for one in (path, f"{path}.py") if os.path.exists(one)), None)
+
+
+def _importable(root: str) -> list[str]:
+    """Return the packages and modules that lie in a directory of the search path."""
+    try:
+        names = sorted(os.listdir(root))
+    except OSError:
+        return []
+    paths = [os.path.join(root, name) for name in names if not name.startswith(".")]
+    return [
+        path
+        for path in paths
+        if (path.endswith(_MODULES) and os.path.isfile(path)) or os.path.isfile(os.path.join(path, "__init__.py"))
+    ]
 
 
 def _single(module: str, distribution: Installed, places: list[str]) -> str | None:
-    roots = (distribution.site, *_path_lines(distribution), *places)
-    candidates = (os.path.join(root, f"{module}.py") for root in roots)
-    return next((path for path in candidates if os.path.isfile(path)), None)
+    roots = (distribution.site, *source_roots(distribution), *places)
+    paths = (os.path.join(root, f"{module}.py") for root in roots)
+    return next((path for path in paths if os.path.isfile(path)), None)
 
 
 def _read(path: str) -> str:

@@ -46,6 +46,15 @@ def has_no_child() -> bool:
     return False
 
 
+def orphans(before: Snapshot, leader: int) -> int:
+    """Return how many processes of a run are still going when its `leader` has ended: what the sweep has to end."""
+    return sum(
+        1
+        for pid in _children(os.getpid())
+        if pid != leader and not _was_there(pid, before) and _stat_fields(pid)[:1] not in ([], [b"Z"])
+    )
+
+
 def sweep(before: Snapshot) -> tuple[int | None, str]:
     """End every descendant that is not in `before`; return (survivors, proof).
 

@@ -121,6 +121,7 @@ class Provider:
         if reason != EXITED:
             talk.mute(reason)
             self._ask_to_end(talk)
+        left_running = descendants.orphans(self._before, self._child.pid) if self._subreaper else None
         survivors, proof = self.end()
         over = talk.drain()
         stopped_by = reason if reason not in (EXITED, INTERRUPTED) else over
@@ -133,6 +134,7 @@ class Provider:
                 "rung": RUNG,
                 "group": True,
                 "subreaper": self._subreaper,
+                "left_running": left_running,
                 "survivors": survivors,
                 "proof": proof,
                 "ended_by": "pidfd" if self._process >= 0 else "polling",

@@ -29,11 +29,11 @@ def discover(*, store: StateStore, discovery: Discovery, rebuild: bool) -> dict[
 
 
 def offered(extension_id: str, verb: str, discovery: Discovery) -> str:
-    """Return the manifest path of the one offer of an id.
+    """Return the manifest path of the one offer of an id; to trust it, the packages are asked and not an index.
 
     Raises Refused: `extension_not_offered`, `extension_ambiguous` naming every carrier, `extension_broken`.
     """
-    rows, _ = discovery.offers(rebuild=False)
+    rows, _ = discovery.offers(rebuild=True)
     found = [row for row in rows if row["id"] == extension_id]
     shown, again = one_line(extension_id, 60), ("extension", "discover")
     if not found:
@@ -44,13 +44,14 @@ def offered(extension_id: str, verb: str, discovery: Discovery) -> str:
             hint="see what is offered; a manifest that no package advertises is named with --manifest",
             next_command=again,
         )
-    if len(found) > 1 or found[0]["state"] == "ambiguous":
+    if len(found) > 1:
+        named = [row for row in found if row["manifest_path"]]
         raise refuse(
             "extension_ambiguous",
             shown,
-            str(found[0]["reason"]),
+            "; ".join(dict.fromkeys(str(row["reason"]) for row in (*named, *found))),
             hint="uninstall one of the packages, or name the manifest to trust with --manifest",
-            next_command=("extension", verb, "--manifest", str(found[0]["manifest_path"])),
+            next_command=("extension", verb, "--manifest", str(named[0]["manifest_path"])) if named else again,
         )
     if found[0]["state"] != "available":
         raise refuse(

@@ -1,0 +1,118 @@
+"""How long this installation takes to start, against a bare interpreter on the same machine, pair by pair.
+
+The route behind ``loopx performance-diagnosis`` (row M096): it needs no state, no registry and no package.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+
+from loopx_host.core.errors import refuse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+DIAGNOSIS_SCHEMA = "loopx_performance_diagnosis_v0"
+_BARE = ("-c", "pass")
+_ROUTES = {
+    "import": ("-c", "import loopx_host"),
+    "version": ("-m", "loopx_host", "--version"),
+    "help": ("-m", "loopx_host", "--help"),
+}
+_COUNT_MODULES = "import sys; before = set(sys.modules); import loopx_host; print(len(set(sys.modules) - before))"
+# Candidate targets of the development plan (row M094), reported and never enforced.
+_TARGETS_MS = (50, 100, 200)
+
+
+def diagnose(pairs: int) -> dict[str, Any]:
+    """Return start-up figures: medians, 95th percentiles and paired ratios of `pairs` alternating runs.
+
+    The first pair warms caches and is dropped. Milliseconds are wall time from fork to exit.
+    """
+    rows = [_row(name, words, pairs) for name, words in _ROUTES.items()]
+    return {
+        "ok": True,
+        "schema_version": DIAGNOSIS_SCHEMA,
+        "environment": _environment(),
+        "pairs": pairs,
+        "own_start_ms": _since_process_start_ms(),
+        "modules_of_this_command": len(sys.modules),
+        "modules_of_import": int(_output(_COUNT_MODULES)),
+        "routes": rows,
+        "targets_ms": [
+            {"target": target, "met_by": [row["route"] for row in rows if row["median_ms"] <= target]}
+            for target in _TARGETS_MS
+        ],
+    }
+
+
+def _row(name: str, words: tuple[str, ...], pairs: int) -> dict[str, Any]:
+    bare: list[float] = []
+    ours: list[float] = []
+    for _ in range(pairs + 1):
+        bare.append(_run_ms(_BARE))
+        ours.append(_run_ms(words))
+    ratios = sorted(mine / theirs for mine, theirs in zip(ours[1:], bare[1:], strict=True))
+    mine = sorted(ours[1:])
+    return {
+        "route": name,
+        "bare_median_ms": round(_median(sorted(bare[1:])), 2),
+        "median_ms": round(_median(mine), 2),
+        "p95_ms": round(mine[min(len(mine) - 1, int(0.95 * len(mine)))], 2),
+        "ratio_median": round(_median(ratios), 3),
+    }
+
+
+def _median(ordered: list[float]) -> float:
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def _run_ms(words: tuple[str, ...]) -> float:
+    began = time.perf_counter()
+    null = os.open(os.devnull, os.O_RDWR)
+    try:
+        actions = [(os.POSIX_SPAWN_DUP2, null, descriptor) for descriptor in (0, 1, 2)]
+        pid = os.posix_spawn(sys.executable, [sys.executable, *words], os.environ, file_actions=actions)
+    finally:
+        os.close(null)
+    _, status = os.waitpid(pid, 0)
+    if status != 0:
+        raise refuse(
+            "start_up_failed", sys.executable, f"{sys.executable} {' '.join(words)} ended with status {status}"
+        )
+    return (time.perf_counter() - began) * 1000
+
+
+def _output(code: str) -> str:
+    import subprocess
+
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout
+
+
+def _since_process_start_ms() -> float | None:
+    """Return the time from the start of this process to now, by the clock of the kernel, or None off Linux."""
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            ticks = int(file.read().rpartition(b")")[2].split()[19])
+    except OSError:
+        return None
+    started = ticks / os.sysconf("SC_CLK_TCK")
+    return round((time.clock_gettime(time.CLOCK_BOOTTIME) - started) * 1000, 1)
+
+
+def _environment() -> dict[str, Any]:
+    return {
+        "python": platform.python_version(),
+        "interpreter": sys.executable,
+        "in_virtual_environment": sys.prefix != sys.base_prefix,
+        "bytecode_written": not sys.dont_write_bytecode,
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "processors": os.cpu_count(),
+        "load_average": [round(value, 2) for value in os.getloadavg()],
+    }

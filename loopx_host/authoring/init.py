@@ -1,0 +1,84 @@
+"""The verb `init`: a new extension in a new directory, whole or not at all."""
+
+from __future__ import annotations
+
+from loopx_host.authoring import scaffold
+from loopx_host.authoring.names import module_name
+from loopx_host.core.errors import refuse
+from loopx_host.core.text import one_line
+from loopx_host.registry import grammar
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+    from loopx_host.authoring.ports import NewTree
+
+SCAFFOLD_SCHEMA = "loopx_extension_scaffold_v0"
+
+
+def init(
+    extension_id: str,
+    *,
+    version: str,
+    tree: NewTree,
+    standard_modules: Collection[str],
+    execute: bool,
+) -> dict[str, Any]:
+    """Write the starter package, or say which files it would have (contract section 8).
+
+    Raises Refused: `name_unusable`, `version_unusable`, and `destination_exists` for anything at all that is
+    already there.
+    """
+    module = module_name(extension_id, standard_modules)
+    _refuse_version(extension_id, version)
+    made = scaffold.files(extension_id, module, version)
+    tree.refuse_existing()
+    if execute:
+        tree.write(made)
+    return {
+        "ok": True,
+        "schema_version": SCAFFOLD_SCHEMA,
+        "operation": "init",
+        "dry_run": not execute,
+        "changed": execute,
+        "extension_id": extension_id,
+        "starter_kind": "standalone",
+        "capability_id": None,
+        "managed_entrypoint": "loopx extension run",
+        "version": version,
+        "destination": tree.shown,
+        "module_name": module,
+        "protocol": scaffold.protocol(module),
+        "permissions": [],
+        "files": [{"path": path, "status": "created" if execute else "would_create"} for path in made],
+        "next_commands": _next_commands(extension_id, tree.shown),
+        "next_command": None if execute else ("extension", "init", extension_id, *tree.flags, "--execute"),
+    }
+
+
+def _refuse_version(extension_id: str, version: str) -> None:
+    """Refuse a version that a Python package cannot have, or that a manifest cannot."""
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        Version(version)
+        wrong = grammar.version(version)
+    except InvalidVersion:
+        wrong = "is not one that a Python package can have"
+    if wrong is not None:
+        shown = one_line(version, 60)
+        raise refuse(
+            "version_unusable", extension_id, f"the version `{shown}` {wrong}", hint="choose one such as 0.1.0"
+        )
+
+
+def _next_commands(extension_id: str, destination: str) -> dict[str, str]:
+    machine = "--execute --format json"
+    example = f"{destination}/examples/request.json"
+    return {
+        "install_package": f"python3 -m pip install {destination}",
+        "register_extension": f"loopx extension install --manifest {destination}/extension.toml {machine}",
+        "run_extension": f"loopx extension run {extension_id} --input-json {example} {machine}",
+    }

@@ -1,0 +1,81 @@
+"""The verb `validate`: a manifest, the files it names and its example, before anyone installs it."""
+
+from __future__ import annotations
+
+from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.limits import REQUEST_BYTES
+from loopx_host.core.strict_json import JsonViolation, parse_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.lifecycle.admission import Source
+    from loopx_host.lifecycle.ports import Judging
+
+VALIDATION_SCHEMA = "loopx_extension_validation_v0"
+
+
+def validate(source: Source, example: tuple[str, bytes] | None, *, judging: Judging, strict: bool) -> dict[str, Any]:
+    """Check what `registry.load` left to check: warnings under `strict`, the doctor, the example request.
+
+    `example` is (path, bytes). Raises Refused `manifest_invalid` or `example_invalid`, each with its rows.
+    """
+    manifest = source.manifest
+    warnings = source.manifest.warnings
+    if strict and warnings:
+        raise refuse(
+            "manifest_invalid",
+            source.path,
+            f"{warnings[0].summary} (refused because of --strict)",
+            hint=f"correct {source.path}",
+            problems=[problem.row() for problem in warnings],
+        )
+    checked = ["manifest", *manifest.files]
+    runtime = manifest.runtime
+    advice: list[str] = []
+    if runtime is not None and not runtime.doctor_args:
+        advice.append("[runtime] has no doctor_args: nothing could prove this extension, and install refuses it")
+    if example is not None:
+        path, data = example
+        _check_example(path, data, source, judging)
+        checked.append(path)
+    elif runtime is not None:
+        advice.append("there is no examples/request.json: readers and the conformance suite could use one")
+    return {
+        "ok": True,
+        "schema_version": VALIDATION_SCHEMA,
+        "extension_id": manifest.id,
+        "version": manifest.version,
+        "revision": manifest.revision,
+        "manifest_path": source.path,
+        "checked": checked,
+        "warnings": [problem.row() for problem in warnings],
+        "advice": advice,
+        "strict": strict,
+    }
+
+
+def _check_example(path: str, data: bytes, source: Source, judging: Judging) -> None:
+    if len(data) > REQUEST_BYTES:
+        raise _example_invalid(path, f"it is larger than {REQUEST_BYTES} bytes", [])
+    try:
+        request = parse_object(data)
+    except JsonViolation as violation:
+        raise _example_invalid(path, str(violation), []) from None
+    runtime = source.manifest.runtime
+    named = runtime.form.get("request_schema") if runtime is not None else None
+    if named is None:
+        return
+    from loopx_host.registry.schemas import Bundle
+
+    rows = judging.violations(Bundle.of(named, source.manifest.snapshot), request)
+    if rows is None:
+        raise _example_invalid(path, "whether it follows the schema could not be told in time", [])
+    if rows:
+        raise _example_invalid(path, f"at {rows[0]['pointer'] or '/'}: {rows[0]['message']}", rows)
+
+
+def _example_invalid(path: str, reason: str, rows: list[dict[str, str]]) -> Refused:
+    summary = f"the example {path} is not a request this extension takes: {reason}"
+    return refuse("example_invalid", path, summary, hint="correct the example or the schema", violations=rows)

@@ -1,0 +1,101 @@
+"""Completion scripts, written from the table of commands.
+
+Words and flags only: a script never calls loopx, so completing costs nothing and runs nothing.
+"""
+
+from __future__ import annotations
+
+from loopx_host.cli.common import COMMON
+from loopx_host.cli.routes import ROUTES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from loopx_host.cli.routes import Route
+
+_PATH_FLAGS = (
+    "--manifest",
+    "--input-json",
+    "--output",
+    "--destination",
+    "--extension-manifest",
+    "--state-file",
+    "--runtime-root",
+)
+
+
+def script(shell: str) -> str:
+    """Return the completion script of `bash`, `zsh` or `fish`."""
+    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
+
+
+def first_words() -> list[str]:
+    """Return what may stand first on a command line."""
+    return sorted({route.words[0] for route in ROUTES})
+
+
+def second_words(first: str) -> list[str]:
+    """Return what may follow `first`; empty when `first` is a whole command."""
+    return sorted(route.words[1] for route in ROUTES if route.words[0] == first and len(route.words) > 1)
+
+
+def flags(route: Route) -> list[str]:
+    """Return the flags of a command, its own and the common ones."""
+    own = [name for argument in route.arguments for name in argument.names if name.startswith("-")]
+    return [*own, *COMMON, "--help"]
+
+
+def _bash() -> str:
+    cases = "\n".join(f'        "{" ".join(route.words)}") words="{" ".join(flags(route))}" ;;' for route in ROUTES)
+    groups = "\n".join(
+        f'        "{first}") words="{" ".join(second_words(first))}" ;;'
+        for first in first_words()
+        if second_words(first)
+    )
+    return f"""\
+# loopx completion for bash: source <(loopx completions bash)
+_loopx() {{
+    local word="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}" words="" route="" index
+    case "$previous" in
+        {"|".join(_PATH_FLAGS)}) COMPREPLY=($(compgen -f -- "$word")); return ;;
+        --format) COMPREPLY=($(compgen -W "text json" -- "$word")); return ;;
+    esac
+    for ((index = 1; index < COMP_CWORD; index++)); do
+        case "${{COMP_WORDS[index]}}" in -*) ;; *) route="${{route:+$route }}${{COMP_WORDS[index]}}" ;; esac
+    done
+    case "$route" in
+        "") words="{" ".join([*first_words(), *COMMON, "--help", "--version"])}" ;;
+{groups}
+{cases}
+        *) words="{" ".join([*COMMON, "--help", "--execute"])}" ;;
+    esac
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+}}
+complete -o default -F _loopx loopx
+"""
+
+
+def _zsh() -> str:
+    bash = _bash().split("\n", 1)[1]
+    head = "# loopx completion for zsh: source <(loopx completions zsh)"
+    return f"{head}\nautoload -U +X bashcompinit && bashcompinit\n{bash}"
+
+
+def _fish() -> str:
+    lines = ["# loopx completion for fish: loopx completions fish | source", "complete -c loopx -f"]
+    for first in first_words():
+        lines.append(f"complete -c loopx -n __fish_use_subcommand -a {first}")
+        lines += [
+            f"complete -c loopx -n '__fish_seen_subcommand_from {first}; and not __fish_seen_subcommand_from "
+            f"{' '.join(second_words(first))}' -a {second}"
+            for second in second_words(first)
+        ]
+    for route in ROUTES:
+        seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in route.words)
+        lines += [f"complete -c loopx -n '{seen}' -l {flag.lstrip('-')}{_value(flag)}" for flag in flags(route)]
+    return "\n".join(lines) + "\n"
+
+
+def _value(flag: str) -> str:
+    if flag in _PATH_FLAGS:
+        return " -rF"
+    return " -xa 'text json'" if flag == "--format" else ""
