@@ -5,12 +5,15 @@ __version__ = "0.1.0"
 HOME = {
     "Host": "loopx_host.assembly.host",
     "Refused": "loopx_host.core.errors",
+    "conformance": "loopx_host.assembly.authors",
+    "run_manifest": "loopx_host.assembly.authors",
 }
 
-__all__ = ["Host", "Refused", "__version__"]
+__all__ = ["Host", "Refused", "__version__", "conformance", "run_manifest"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from loopx_host.assembly.authors import conformance, run_manifest
     from loopx_host.assembly.host import Host
     from loopx_host.core.errors import Refused
 

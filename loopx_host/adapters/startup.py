@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 DIAGNOSIS_SCHEMA = "loopx_performance_diagnosis_v0"
 _BARE = ("-c", "pass")
+_MAIN = "from loopx_host.entrypoint import main; main()"  # what the console script does
 _ROUTES = {
     "import": ("-c", "import loopx_host"),
-    "version": ("-m", "loopx_host", "--version"),
-    "help": ("-m", "loopx_host", "--help"),
+    "version": ("-c", _MAIN, "--version"),
+    "help": ("-c", _MAIN, "--help"),
 }
 _COUNT_MODULES = "import sys; before = set(sys.modules); import loopx_host; print(len(set(sys.modules) - before))"
 # Candidate targets of the development plan (row M094), reported and never enforced.

@@ -52,7 +52,9 @@ class Host:
         extension is not installed, disabled, stale, declares permissions, or the request is out of bounds.
         """
         with self._refusals():
-            receipt = self._operations.run(extension_id, _encode(request), execute=True, timeout_seconds=timeout)
+            receipt = self._operations.run(
+                extension_id, encode_request(request), execute=True, timeout_seconds=timeout
+            )
             return with_commands(receipt, self._operations.options)
 
     def _refusals(self) -> _Repeating:
@@ -73,7 +75,8 @@ class _Repeating:
             error.options = self._options
 
 
-def _encode(request: Mapping[str, object]) -> bytes:
+def encode_request(request: Mapping[str, object]) -> bytes:
+    """Return a request as the bytes a provider reads. Raises Refused `request_invalid`."""
     try:
         return json.dumps(dict(request), ensure_ascii=False, allow_nan=False).encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:

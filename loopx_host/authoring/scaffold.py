@@ -248,7 +248,8 @@ $ loopx extension run %(id)s --input-json examples/request.json --execute
 ```
 
 `extension.toml` here is a link to the manifest inside the package, where it travels with the wheel. After a change
-of the manifest: `loopx extension upgrade %(id)s --execute`; after a change of the code: `loopx extension doctor %(id)s --execute`.
+of the manifest: `loopx extension upgrade %(id)s --execute`. After a change of the code:
+`loopx extension doctor %(id)s --execute`.
 """
 
 _IGNORE = """\

@@ -15,7 +15,7 @@ from loopx_host.core.text import one_line, visible
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from typing import NoReturn
 
     from importlib_metadata import Distribution, EntryPoint
 
@@ -150,7 +150,7 @@ def _reader(installed: Installed) -> Distribution:
         def read_text(self, filename: str) -> str | None:
             return installed.text(filename)
 
-        def locate_file(self, path: object) -> Any:
+        def locate_file(self, path: object) -> NoReturn:
             raise NotImplementedError(path)  # it is asked for text only
 
     return Reader()

@@ -36,8 +36,9 @@ class Programs:
         """Return the version that ``path --version`` prints, or None; remembered by the stat of the program."""
         memory = Memory(f"version:{path}", "version")
         known = memory.result()
-        if known is not None and isinstance(known.get("version", 0), str | None):
-            return known["version"]
+        if known is not None:
+            said = known.get("version")
+            return said if isinstance(said, str) else None
         watch = Watch()
         watch.glance(path)
         ended = self._processes.run(Launch([path, "--version"], Limits(_VERSION_SECONDS)))

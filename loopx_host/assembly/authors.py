@@ -1,0 +1,36 @@
+"""What the testing kit of package authors is made of: the conformance suite, and one run without any state kept."""
+
+from __future__ import annotations
+
+from loopx_host.assembly.host import encode_request
+from loopx_host.assembly.operations import Operations
+from loopx_host.core.diagnostics import with_commands
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+def conformance(path: str, *, execute: bool = True) -> dict[str, Any]:
+    """Hold the provider of a manifest, or of the package in a folder, to the rules of the contract.
+
+    Returns the document of ``loopx extension conformance``: ``rules`` with ``rule``, ``promise``, ``status`` and
+    ``reason``. Without `execute` nothing is started and every status is ``not_run``. Raises Refused.
+    """
+    return with_commands(Operations().conformance(path, execute=execute), ())
+
+
+def run_manifest(path: str, request: Mapping[str, object]) -> dict[str, Any]:
+    """Install a manifest into a state file of its own, run one request, forget it; return the run receipt.
+
+    Nothing of the caller's activation state is read or written. Raises Refused, as install and run do.
+    """
+    import os
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="loopx-author-") as folder:
+        operations = Operations(state_file=os.path.join(folder, "state.json"))
+        installed = operations.install(None, path, execute=True)
+        receipt = operations.run(str(installed["extension_id"]), encode_request(request), execute=True)
+        return with_commands(receipt, ())

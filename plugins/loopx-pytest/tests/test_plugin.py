@@ -1,0 +1,98 @@
+"""The plugin in a pytest of its own, over an honest provider and over bad ones."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+HONEST = """\
+#!/usr/bin/env python3
+import json, sys
+if sys.argv[1:] == ["--doctor"]:
+    raise SystemExit(0)
+try:
+    name = json.loads(sys.stdin.buffer.read())["name"]
+except (ValueError, KeyError, TypeError):
+    print(json.dumps({"ok": False, "error": "a name is needed"}))
+    raise SystemExit(1)
+print(json.dumps({"ok": True, "message": f"Hello, {name}!"}))
+"""
+BAD = {
+    "doctor_passes": ("raise SystemExit(0)", "raise SystemExit(3)"),
+    "bytes_that_are_not_json": (
+        'print(json.dumps({"ok": False, "error": "a name is needed"}))\n    raise SystemExit(1)',
+        "name = 1",
+    ),
+    "example_succeeds": ('print(json.dumps({"ok": True', "print('loading…'); print(json.dumps({\"ok\": True"),
+    "failures_are_objects": ('"a name is needed"}))', '"a name is needed"}) + "}")'),
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    folder = tmp_path / "package"
+    (folder / "examples").mkdir(parents=True)
+    (folder / "examples/request.json").write_text(json.dumps({"name": "world"}))
+    (folder / "extension.toml").write_text(
+        textwrap.dedent("""\
+        schema_version = "loopx_extension_manifest_v0"
+        id = "greeter"
+        version = "1.0"
+        requires_loopx_api = "1"
+        [runtime]
+        protocol = "greeter_v0"
+        entrypoint = "./greeter"
+        doctor_args = ["--doctor"]
+        timeout_seconds = 10
+        """)
+    )
+    _write(folder, HONEST)
+    return folder
+
+
+def _write(folder: Path, provider: str) -> None:
+    program = folder / "greeter"
+    program.write_text(provider, encoding="utf-8")
+    program.chmod(0o755)
+
+
+def test_an_honest_provider_passes_every_rule(pytester: pytest.Pytester, package: Path) -> None:
+    result = pytester.runpytest_subprocess("--loopx-conformance", str(package))
+
+    outcomes = result.parseoutcomes()
+    assert outcomes.get("failed", 0) == 0
+    assert outcomes["passed"] >= 10
+
+
+@pytest.mark.parametrize("rule", BAD)
+def test_a_bad_provider_fails_the_rule_it_breaks(pytester: pytest.Pytester, package: Path, rule: str) -> None:
+    _write(package, HONEST.replace(*BAD[rule]))
+
+    result = pytester.runpytest_subprocess("--loopx-conformance", str(package), "-rf")
+
+    result.stdout.fnmatch_lines([f"FAILED *{rule}*"])
+
+
+def test_the_fixture_runs_one_request(pytester: pytest.Pytester, package: Path) -> None:
+    pytester.makepyfile(f"""
+        def test_it_greets(run_extension):
+            receipt = run_extension({str(package / "extension.toml")!r}, {{"name": "world"}})
+            assert receipt["provider_result"]["message"] == "Hello, world!"
+    """)
+
+    result = pytester.runpytest_subprocess()
+
+    result.assert_outcomes(passed=1)
+
+
+def test_without_the_option_it_adds_nothing(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_one(): assert True")
+
+    result = pytester.runpytest_subprocess()
+
+    result.assert_outcomes(passed=1)
