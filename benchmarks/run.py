@@ -200,7 +200,9 @@ from loopx_host.adapters.packages.installed import InstalledPackages
 from loopx_host.lifecycle.identity import Target
 target = Target("entrypoint", sys.argv[1]); pairs = int(sys.argv[2])
 def once():
-    began = time.perf_counter(); assert InstalledPackages().identify(target); return 1000 * (time.perf_counter() - began)
+    began = time.perf_counter()
+    assert InstalledPackages().identify(target)
+    return 1000 * (time.perf_counter() - began)
 cold = []
 for _ in range(pairs + 1):
     shutil.rmtree(cache_root() + "/fingerprints", ignore_errors=True); cold.append(once())

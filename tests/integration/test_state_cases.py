@@ -248,7 +248,7 @@ def test_a_full_disk_leaves_the_old_state(loopx: Loopx, small_disk: Path) -> Non
     before = loopx.state_file.read_bytes()
     filler = small_disk / "filler"
     filler.write_bytes(b"")
-    with filler.open("ab", buffering=0) as sink, pytest.raises(OSError, match="") as full:
+    with filler.open("ab", buffering=0) as sink, pytest.raises(OSError, match="space") as full:
         fill(sink.fileno())
 
     answer = subject.do("disable", "--execute")

@@ -101,9 +101,10 @@ class Lifecycle(RuleBasedStateMachine):
         self.world.packages.programs[PROGRAM] = f"content {self.contents}"
 
     @precondition(lambda self: self.raw is not None)
-    @rule()
-    def the_doctor_of_the_active_revision_fails(self) -> None:
+    @rule(verb=st.sampled_from(["enable", "doctor"]))
+    def the_doctor_of_the_active_revision_fails(self, verb: str) -> None:
         self.doctors.broken = {self.world.entry(ID).manifest.version}
+        (self.enable if verb == "enable" else self.doctor)(execute=True)
 
     @precondition(lambda self: self.identity is not None)
     @rule(really=st.sampled_from([True, False, False]))
@@ -135,7 +136,7 @@ class Lifecycle(RuleBasedStateMachine):
         self.check("upgrade", execute, call)
 
     @precondition(lambda self: self.raw is not None and self.identity is not None)
-    @rule(through=st.permutations(VERSIONS))
+    @rule(through=st.lists(versions, min_size=3, max_size=7, unique=True))
     def upgrade_through_many(self, through: list[str]) -> None:
         self.doctors.broken = set()
         for version in through:
@@ -297,4 +298,4 @@ def bits(raw: dict[str, Any]) -> tuple[object, ...]:
 
 
 TestLifecycle = Lifecycle.TestCase
-TestLifecycle.settings = settings(stateful_step_count=80)
+TestLifecycle.settings = settings(stateful_step_count=50)
