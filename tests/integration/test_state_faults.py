@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(STRACE is None, reason="strace is not installed"
 ALL = os.environ.get("FAULTS") == "all"
 SAMPLES_BEFORE = 4
 # Most calls of this kind are the interpreter looking for modules; every so many is enough for a default run.
-STEP = {"newfstatat": 4}
+STEP = {"newfstatat": 8}
 ERRORS = {
     "write": ("ENOSPC", "EIO"),
     "fsync": ("EIO", "ENOSPC"),
@@ -45,6 +45,7 @@ ERRORS = {
     "newfstatat": ("EIO",),
     "getdents64": ("EIO",),
 }
+WRITING = {"write", "fsync", "rename"}  # both of their errors are tried in a default run too
 TIMES = {"at", "installed_at", "verified_at"}
 
 
@@ -110,7 +111,8 @@ class Case:
             numbers = (
                 range(1, total + 1) if ALL else sorted({*samples, *range(before + 1, total + 1, STEP.get(name, 1))})
             )
-            faults = [*(f"error={error}" for error in ERRORS[name]), "signal=KILL"]
+            errors = ERRORS[name] if ALL or name in WRITING else ERRORS[name][:1]
+            faults = [*(f"error={error}" for error in errors), "signal=KILL"]
             yield from ((name, fault, number) for fault in faults for number in numbers)
 
     def try_point(self, point: tuple[str, str, int], new: Any) -> tuple[str, list[str]]:
@@ -199,7 +201,7 @@ def test_a_fault_at_any_system_call_leaves_the_old_state_or_the_new_one(tmp_path
         print(
             f"  {name:<11} {fault:<13} old {counted['old']:>4}  new {counted['new']:>4}  bad {counted['violation']}"
         )
-    assert len(points) > 100
+    assert len(points) > 50
     assert {point: wrong for point, (_, wrong) in zip(points, results, strict=True) if wrong} == {}
     assert {state for state, _ in results} == {"old", "new"}
 

@@ -141,7 +141,7 @@ class FileStateStore:
             "state_unwritable",
             self.location,
             f"the state file {self.location} cannot be written: {error.strerror}",
-            hint="the old state is still in place; make room or set permissions, then repeat the command",
+            hint="make room or set permissions, look at what is in place, then repeat the command",
         )
 
 
