@@ -150,7 +150,7 @@ class Operations:
             shown = visible(path)
             raise refuse("output_unwritable", shown, f"{shown} cannot be written: {error.strerror}") from None
 
-    def restore(self, path: str, *, execute: bool) -> dict[str, Any]:
+    def restore(self, path: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
         """Install what an export names."""
         from loopx_host.adapters.files.paths import absolute
         from loopx_host.core.limits import EXPORT_BYTES
@@ -164,14 +164,15 @@ class Operations:
             **self._ports(),
             core_capabilities=CORE_CAPABILITIES,
             execute=execute,
+            plan=plan,
         )
 
-    def repair(self, *, execute: bool) -> dict[str, Any]:
+    def repair(self, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
         """Move what is damaged out of the way."""
         from loopx_host.adapters.clock import SystemClock
         from loopx_host.lifecycle.verbs.repair import repair
 
-        return repair(store=self._store(), clock=SystemClock(), execute=execute)
+        return repair(store=self._store(), clock=SystemClock(), execute=execute, plan=plan)
 
     def discover(self, *, rebuild: bool) -> dict[str, Any]:
         """List what the environment offers."""
@@ -207,7 +208,15 @@ class Operations:
         declared = self._source(manifest_path) if manifest_path else None
         return show_capability(capability_id, store=self._store(), packages=InstalledPackages(), declared=declared)
 
-    def init(self, extension_id: str, *, destination: str | None, version: str, execute: bool) -> dict[str, Any]:
+    def init(
+        self,
+        extension_id: str,
+        *,
+        destination: str | None,
+        version: str,
+        execute: bool,
+        plan: str | None = None,
+    ) -> dict[str, Any]:
         """Write a new extension."""
         import sys
 
@@ -221,6 +230,7 @@ class Operations:
             tree=tree,
             standard_modules=sys.stdlib_module_names,
             execute=execute,
+            plan=plan,
         )
 
     def validate(self, path: str, *, strict: bool) -> dict[str, Any]:

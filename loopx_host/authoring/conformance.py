@@ -178,7 +178,7 @@ def bytes_that_are_not_json(subject: Subject) -> Verdict:
 
 def empty_request(subject: Subject) -> Verdict:
     """An empty standard input is answered with a failure, in time."""
-    return _fails_cleanly(subject.run(b" "))
+    return _fails_cleanly(subject.run(b""))
 
 
 def array_request(subject: Subject) -> Verdict:

@@ -183,12 +183,16 @@ def _error() -> Schema:
             "schema_version": {"const": "loopx_extension_error_v0"},
             "status": {"enum": sorted({row[1] for row in CODES.values()})},
             "error": _TEXT,
+        },
+        {
             "code": {"enum": sorted(CODES)},
             "subject": _TEXT,
             "hint": _NULLABLE_TEXT,
             "next_command": _NULLABLE_TEXT,
+            "problems": _rows(_problem()),
+            "violations": _rows(_violation()),
+            "doctor": _doctor(),
         },
-        {"problems": _rows(_problem()), "doctor": {"type": "object"}},
     )
 
 
@@ -205,8 +209,19 @@ def _problem() -> Schema:
     )
 
 
-def _list() -> Schema:
-    row = _object(
+def _violation() -> Schema:
+    return _object({"pointer": _TEXT, "message": _TEXT}, closed=True)
+
+
+def _would_refuse() -> Schema:
+    said = _object(
+        {"code": {"enum": sorted(CODES)}, "error": _TEXT, "hint": _NULLABLE_TEXT, "next_command": _NULLABLE_TEXT}
+    )
+    return {"anyOf": [{"type": "null"}, said]}
+
+
+def _row_of_list() -> Schema:
+    return _object(
         {
             "id": _TEXT,
             "enabled": _BOOLEAN,
@@ -214,6 +229,8 @@ def _list() -> Schema:
             "rollback_available": _BOOLEAN,
             "doctor_verified": _BOOLEAN,
             "revision_count": _COUNT,
+        },
+        {
             "version": _NULLABLE_TEXT,
             "ready": _BOOLEAN,
             "reason": _NULLABLE_TEXT,
@@ -221,9 +238,12 @@ def _list() -> Schema:
             "changed_details": _TEXTS,
             "env": _TEXTS,
             "next_command": _NULLABLE_TEXT,
-        }
+        },
     )
-    return _receipt("loopx_extension_state_v0", {"extensions": _rows(row)})
+
+
+def _list() -> Schema:
+    return _receipt("loopx_extension_state_v0", {"extensions": _rows(_row_of_list())})
 
 
 def _doctor() -> Schema:
@@ -231,7 +251,6 @@ def _doctor() -> Schema:
         "loopx_extension_doctor_v0",
         {
             "extension_id": _ID,
-            "version": _TEXT,
             "status": {"enum": ["ready", "unhealthy", "probe_required", "disabled"]},
             "available": _BOOLEAN,
             "verified": _BOOLEAN,
@@ -239,34 +258,65 @@ def _doctor() -> Schema:
             "failure_kind": {"enum": [*FAILURE_KINDS, None]},
             "external_writes_performed": {"const": False},
         },
-        {"at": _TIME, "duration_ms": _COUNT, "plan": _PLAN, "next_command": _NULLABLE_TEXT},
-    )
-
-
-def _operation() -> Schema:
-    verbs = ["install", "upgrade", "rollback", "uninstall", "enable", "disable", "export"]
-    return _receipt(
-        "loopx_extension_operation_v0",
-        {"operation": {"enum": verbs}, "dry_run": _BOOLEAN, "changed": _BOOLEAN},
         {
-            "extension_id": _ID,
             "version": _TEXT,
-            "revision": _NULLABLE_REVISION,
-            "previous_revision": _NULLABLE_REVISION,
-            "enabled": {"type": ["boolean", "null"]},
-            "rollback_available": _BOOLEAN,
-            "plan": _PLAN,
-            "owner": _OWNER,
-            "warnings": _rows(_problem()),
+            "reason": _NULLABLE_TEXT,
+            "exit_code": {"type": ["integer", "null"]},
+            "signal": _NULLABLE_TEXT,
+            "stderr_tail": _NULLABLE_TEXT,
+            "containment": {"type": ["object", "null"]},
+            "would_refuse": _would_refuse(),
             "at": _TIME,
             "duration_ms": _COUNT,
+            "plan": _PLAN,
             "next_command": _NULLABLE_TEXT,
         },
     )
 
 
+def _operation() -> Schema:
+    verbs = ("install", "upgrade", "rollback", "uninstall", "enable", "disable", "export")
+    by_verb = (
+        (("install", "upgrade", "rollback"), ("version", "revision", "previous_revision", "doctor")),
+        (("enable", "disable"), ("active_revision", "would_change")),
+        (verbs[:-1], ("extension_id", "enabled")),
+        (("export",), ("output", "extensions")),
+    )
+    receipt = _receipt(
+        "loopx_extension_operation_v0",
+        {"operation": {"enum": list(verbs)}, "dry_run": _BOOLEAN, "changed": _BOOLEAN},
+        {
+            "extension_id": _ID,
+            "version": _TEXT,
+            "revision": _NULLABLE_REVISION,
+            "previous_revision": _NULLABLE_REVISION,
+            "active_revision": _NULLABLE_REVISION,
+            "enabled": {"type": ["boolean", "null"]},
+            "would_change": _BOOLEAN,
+            "rollback_available": _BOOLEAN,
+            "doctor": {"anyOf": [{"type": "null"}, _doctor()]},
+            "would_refuse": _would_refuse(),
+            "plan": _PLAN,
+            "owner": _OWNER,
+            "warnings": _rows(_problem()),
+            "output": _TEXT,
+            "extensions": _TEXTS,
+            "at": _TIME,
+            "duration_ms": _COUNT,
+            "next_command": _NULLABLE_TEXT,
+        },
+    )
+    return {
+        **receipt,
+        "allOf": [
+            {"if": {"properties": {"operation": {"enum": list(some)}}}, "then": {"required": list(fields)}}
+            for some, fields in by_verb
+        ],
+    }
+
+
 def _run() -> Schema:
-    return _receipt(
+    receipt = _receipt(
         "loopx_extension_run_receipt_v0",
         {
             "operation": {"const": "run"},
@@ -279,14 +329,15 @@ def _run() -> Schema:
             "executed": _BOOLEAN,
             "status": {"enum": ["ready", "not_ready", "succeeded", "provider_failed", "invalid_provider_output"]},
             "input_schema_version": _NULLABLE_TEXT,
-            "request_sha256": _SHA256,
         },
         {
+            "request_sha256": _SHA256,
+            "would_refuse": _would_refuse(),
             "exit_code": {"type": ["integer", "null"]},
             "provider_result": {"type": ["object", "null"]},
             "failure_kind": {"enum": [*FAILURE_KINDS, None]},
             "error": _NULLABLE_TEXT,
-            "violations": _rows(_object({"pointer": _TEXT, "message": _TEXT}, closed=True)),
+            "violations": _rows(_violation()),
             "signal": _NULLABLE_TEXT,
             "at": _TIME,
             "run_id": {"type": "string", "pattern": "^[0-9a-f]{24}$"},
@@ -296,6 +347,8 @@ def _run() -> Schema:
             "containment": {"type": "object"},
         },
     )
+    executed = {"properties": {"executed": {"const": True}}}
+    return {**receipt, "if": executed, "then": {"required": ["exit_code", "provider_result"]}}
 
 
 def _export() -> Schema:
@@ -314,7 +367,16 @@ def _export() -> Schema:
 
 
 def _restore() -> Schema:
-    row = _object({"id": _TEXT, "revision": _TEXT, "status": _TEXT, "install_package": _NULLABLE_TEXT})
+    row = _object(
+        {
+            "id": _TEXT,
+            "revision": _REVISION,
+            "status": {"enum": [*RESTORE_STATUSES]},
+            "code": _NULLABLE_TEXT,
+            "reason": _NULLABLE_TEXT,
+            "install_package": _NULLABLE_TEXT,
+        }
+    )
     return _receipt(
         "loopx_extension_restore_v0",
         {"dry_run": _BOOLEAN, "changed": _BOOLEAN, "complete": _BOOLEAN, "extensions": _rows(row)},
@@ -371,21 +433,69 @@ def _scaffold() -> Schema:
     file = _object({"path": _TEXT, "status": {"enum": ["created", "would_create"]}}, closed=True)
     return _receipt(
         "loopx_extension_scaffold_v0",
-        {"operation": {"const": "init"}, "extension_id": _ID, "destination": _TEXT, "files": _rows(file)},
+        {
+            "operation": {"const": "init"},
+            "dry_run": _BOOLEAN,
+            "changed": _BOOLEAN,
+            "extension_id": _ID,
+            "starter_kind": _TEXT,
+            "capability_id": _NULLABLE_TEXT,
+            "managed_entrypoint": _TEXT,
+            "version": _TEXT,
+            "destination": _TEXT,
+            "module_name": _TEXT,
+            "protocol": _TEXT,
+            "permissions": _TEXTS,
+            "files": _rows(file),
+            "next_commands": {"type": "object", "additionalProperties": _TEXT},
+        },
+        {"plan": _PLAN, "next_command": _NULLABLE_TEXT},
     )
 
 
 def _history() -> Schema:
     event = _object({"at": _TIME, "operation": _TEXT})
-    return _receipt("loopx_extension_history_v0", {"extension_id": _ID, "history": _rows(event)})
+    return _receipt(
+        "loopx_extension_history_v0", {"extension_id": _ID, "active_revision": _REVISION, "history": _rows(event)}
+    )
 
 
 def _detail() -> Schema:
-    return _receipt("loopx_extension_detail_v0", {"id": _ID, "manifest": {"type": "object"}, "revisions": _rows({})})
+    row = _row_of_list()
+    revision = _object(
+        {"revision": _REVISION, "version": _TEXT},
+        {"digest": _SHA256, "installed_at": _NULLABLE_TEXT, "manifest_path": _NULLABLE_TEXT},
+    )
+    return _receipt(
+        "loopx_extension_detail_v0",
+        {
+            **row["properties"],
+            "id": _ID,
+            "permissions": _TEXTS,
+            "launcher": {"type": ["object", "null"]},
+            "proof": {"type": ["object", "null"]},
+            "manifest": {"type": "object"},
+            "revisions": _rows(revision),
+            "history": _rows({"type": "object"}),
+        },
+    )
 
 
 def _repair() -> Schema:
-    return _receipt("loopx_extension_repair_v0", {"dry_run": _BOOLEAN, "changed": _BOOLEAN, "damaged": _rows({})})
+    damaged = _object({"id": _NULLABLE_TEXT, "code": {"enum": sorted(CODES)}, "reason": _TEXT}, closed=True)
+    return _receipt(
+        "loopx_extension_repair_v0",
+        {
+            "operation": {"const": "repair"},
+            "dry_run": _BOOLEAN,
+            "changed": _BOOLEAN,
+            "would_change": _BOOLEAN,
+            "state_file": _TEXT,
+            "damaged": _rows(damaged),
+            "kept_as": _NULLABLE_TEXT,
+        },
+        {"plan": _PLAN, "at": _TIME, "next_command": _NULLABLE_TEXT},
+    )
 
 
 def _validation() -> Schema:
@@ -393,10 +503,13 @@ def _validation() -> Schema:
         "loopx_extension_validation_v0",
         {
             "extension_id": _ID,
+            "version": _TEXT,
             "revision": _REVISION,
+            "manifest_path": _TEXT,
             "checked": _TEXTS,
             "warnings": _rows(_problem()),
             "advice": _TEXTS,
+            "strict": _BOOLEAN,
         },
     )
 
@@ -411,11 +524,36 @@ def _conformance() -> Schema:
         },
         closed=True,
     )
-    return _receipt("loopx_extension_conformance_v0", {"extension_id": _ID, "rules": _rows(rule)})
+    return _receipt(
+        "loopx_extension_conformance_v0",
+        {
+            "extension_id": _ID,
+            "version": _TEXT,
+            "revision": _REVISION,
+            "executed": _BOOLEAN,
+            "dry_run": _BOOLEAN,
+            "rules": _rows(rule),
+        },
+    )
 
 
 def _performance() -> Schema:
-    return _receipt("loopx_performance_diagnosis_v0", {"environment": {"type": "object"}, "routes": _rows({})})
+    number: Schema = {"type": "number"}
+    figures = ("bare_median_ms", "median_ms", "p95_ms", "added_median_ms", "ratio_median")
+    routes: Schema = {"enum": ["import", "version", "help"]}
+    row = _object({"route": routes, **dict.fromkeys(figures, number), "modules": _COUNT})
+    target = _object({"target": {"enum": [50, 100, 200]}, "met_by": _rows(routes)})
+    return _receipt(
+        "loopx_performance_diagnosis_v0",
+        {
+            "environment": _object({"python": _TEXT, "interpreter": _TEXT, "system": _TEXT, "machine": _TEXT}),
+            "pairs": {"type": "integer", "minimum": 1},
+            "own_start_ms": {"type": ["number", "null"]},
+            "phases_ms": _object(dict.fromkeys(("interpreter", "import", "version", "help"), number)),
+            "routes": _rows(row),
+            "targets_ms": _rows(target),
+        },
+    )
 
 
 _DOCUMENTS: dict[str, Callable[[], Schema]] = {

@@ -6,6 +6,7 @@ from loopx_host.authoring import scaffold
 from loopx_host.authoring.names import module_name
 from loopx_host.core.errors import refuse
 from loopx_host.core.text import one_line
+from loopx_host.lifecycle.plan import bind, content_digest
 from loopx_host.registry import grammar
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ def init(
     tree: NewTree,
     standard_modules: Collection[str],
     execute: bool,
+    plan: str | None,
 ) -> dict[str, Any]:
     """Write the starter package, or say which files it would have (contract section 8).
 
@@ -35,6 +37,8 @@ def init(
     _refuse_version(extension_id, version)
     made = scaffold.files(extension_id, module, version)
     tree.refuse_existing()
+    digest = content_digest("init", made)
+    bind(digest, plan, extension_id, ("extension", "init", extension_id, *tree.flags))
     if execute:
         tree.write(made)
     return {
@@ -53,6 +57,7 @@ def init(
         "protocol": scaffold.protocol(module),
         "permissions": [],
         "files": [{"path": path, "status": "created" if execute else "would_create"} for path in made],
+        "plan": digest,
         "next_commands": _next_commands(extension_id, tree.shown),
         "next_command": None if execute else ("extension", "init", extension_id, *tree.flags, "--execute"),
     }
@@ -63,8 +68,10 @@ def _refuse_version(extension_id: str, version: str) -> None:
     from packaging.version import InvalidVersion, Version
 
     try:
-        Version(version)
+        normal = str(Version(version))
         wrong = grammar.version(version)
+        if wrong is None and normal != version:
+            wrong = f"is written `{normal}` by Python packages, and manifest and package would differ"
     except InvalidVersion:
         wrong = "is not one that a Python package can have"
     if wrong is not None:
@@ -76,9 +83,19 @@ def _refuse_version(extension_id: str, version: str) -> None:
 
 def _next_commands(extension_id: str, destination: str) -> dict[str, str]:
     machine = "--execute --format json"
-    example = f"{destination}/examples/request.json"
+    manifest, example = (_typed(f"{destination}/{name}") for name in ("extension.toml", "examples/request.json"))
     return {
-        "install_package": f"python3 -m pip install {destination}",
-        "register_extension": f"loopx extension install --manifest {destination}/extension.toml {machine}",
+        "install_package": f"python3 -m pip install {_typed(destination)}",
+        "register_extension": f"loopx extension install --manifest {manifest} {machine}",
         "run_extension": f"loopx extension run {extension_id} --input-json {example} {machine}",
     }
+
+
+def _typed(path: str) -> str:
+    """Return a path as one types it into a shell; with a slash, or pip would ask a registry for that name."""
+    from shlex import quote
+
+    home, slash, rest = path.partition("/")
+    if home.startswith("~"):
+        return f"{home}{slash}{quote(rest)}" if rest else path
+    return quote(path if slash else f"./{path}")

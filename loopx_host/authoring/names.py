@@ -13,11 +13,31 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
+# Commands of every Python environment; a package of this name would write over one.
+COMMANDS = frozenset({"python", "python3", "pip", "pip3"})
+# Distributions that the host, its testing kit or the starter's own tests stand on; installing another package of
+# this name would replace one.
+NEEDED = frozenset(
+    {
+        "hatchling",
+        "importlib-metadata",
+        "jsonschema",
+        "jsonschema-rs",
+        "loopx-pytest",
+        "packaging",
+        "platformdirs",
+        "pytest",
+        "rich",
+        "tomli",
+    }
+)
+
+
 def module_name(extension_id: str, standard_modules: Collection[str]) -> str:
     """Return the import name of a new extension's package.
 
     Raises Refused `name_unusable` with the reason: the grammar of ids, a Python keyword, a module of the
-    standard library, the host's own names.
+    standard library, the host's own names, and those of commands and packages it would replace.
     """
     shown = one_line(extension_id, 60)
     wrong = grammar.extension_id(extension_id)
@@ -28,6 +48,10 @@ def module_name(extension_id: str, standard_modules: Collection[str]) -> str:
         wrong = f"would be imported as `{name}`, which is a module of the standard library"
     if wrong is None and name in ("loopx_host", "test", "tests"):
         wrong = f"would be imported as `{name}`, which is taken"
+    if wrong is None and extension_id in COMMANDS:
+        wrong = f"would be installed as the command `{extension_id}`, over the one of the environment"
+    if wrong is None and extension_id in NEEDED:
+        wrong = f"would be installed as the package `{extension_id}`, which loopx or its testing kit needs"
     if wrong is not None:
         raise refuse(
             "name_unusable",

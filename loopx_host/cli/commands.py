@@ -31,7 +31,9 @@ def extension_upgrade(host: Operations, args: Namespace) -> Receipt:
 
 def extension_init(host: Operations, args: Namespace) -> Receipt:
     """`loopx extension init`."""
-    return host.init(args.id, destination=args.destination, version=args.version, execute=args.execute)
+    return host.init(
+        args.id, destination=args.destination, version=args.version, execute=args.execute, plan=args.plan
+    )
 
 
 def extension_validate(host: Operations, args: Namespace) -> Receipt:
@@ -164,9 +166,9 @@ def extension_export(host: Operations, args: Namespace) -> Receipt:
 
 def extension_restore(host: Operations, args: Namespace) -> Receipt:
     """`loopx extension restore`."""
-    return host.restore(args.path, execute=args.execute)
+    return host.restore(args.path, execute=args.execute, plan=args.plan)
 
 
 def extension_repair(host: Operations, args: Namespace) -> Receipt:
     """`loopx extension repair`."""
-    return host.repair(execute=args.execute)
+    return host.repair(execute=args.execute, plan=args.plan)

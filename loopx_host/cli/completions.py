@@ -5,7 +5,7 @@ Words and flags only: a script never calls loopx, so completing costs nothing an
 
 from __future__ import annotations
 
-from loopx_host.cli.common import COMMON
+from loopx_host.cli.common import COMMON, FORMATS
 from loopx_host.cli.routes import ROUTES
 
 TYPE_CHECKING = False
@@ -44,8 +44,27 @@ def flags(route: Route) -> list[str]:
     return [*own, *COMMON, "--help"]
 
 
+def choices(route: Route) -> list[str]:
+    """Return the words that the positional argument of a command may be; empty when it is anything."""
+    positional = (argument for argument in route.arguments if not argument.names[0].startswith("-"))
+    return [word for argument in positional for word in argument.settings.get("choices", ())]
+
+
+def value_flags() -> list[str]:
+    """Return every flag that is followed by a value, sorted."""
+    common = {flag for flag, (takes_value, _) in COMMON.items() if takes_value}
+    own = {
+        name
+        for route in ROUTES
+        for argument in route.arguments
+        for name in argument.names
+        if name.startswith("-") and argument.settings.get("action") != "store_true"
+    }
+    return sorted(common | own)
+
+
 def _bash() -> str:
-    cases = "\n".join(f'        "{" ".join(route.words)}") words="{" ".join(flags(route))}" ;;' for route in ROUTES)
+    cases = "\n".join(_bash_case(route) for route in ROUTES)
     groups = "\n".join(
         f'        "{first}") words="{" ".join(second_words(first))}" ;;'
         for first in first_words()
@@ -57,16 +76,20 @@ _loopx() {{
     local word="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}" words="" route="" index
     case "$previous" in
         {"|".join(_PATH_FLAGS)}) COMPREPLY=($(compgen -f -- "$word")); return ;;
-        --format) COMPREPLY=($(compgen -W "text json" -- "$word")); return ;;
+        --format) COMPREPLY=($(compgen -W "{" ".join(FORMATS)}" -- "$word")); return ;;
+        {"|".join(flag for flag in value_flags() if flag not in (*_PATH_FLAGS, "--format"))}) return ;;
     esac
     for ((index = 1; index < COMP_CWORD; index++)); do
-        case "${{COMP_WORDS[index]}}" in -*) ;; *) route="${{route:+$route }}${{COMP_WORDS[index]}}" ;; esac
+        case "${{COMP_WORDS[index]}}" in
+            {"|".join(value_flags())}) ((index++)) ;;
+            -*) ;;
+            *) route="${{route:+$route }}${{COMP_WORDS[index]}}" ;;
+        esac
     done
     case "$route" in
         "") words="{" ".join([*first_words(), *COMMON, "--help", "--version"])}" ;;
 {groups}
 {cases}
-        *) words="{" ".join([*COMMON, "--help", "--execute"])}" ;;
     esac
     COMPREPLY=($(compgen -W "$words" -- "$word"))
 }}
@@ -74,9 +97,16 @@ complete -o default -F _loopx loopx
 """
 
 
+def _bash_case(route: Route) -> str:
+    words, own = " ".join(route.words), " ".join(flags(route))
+    allowed = choices(route)
+    first = f'        "{words}") words="{" ".join([*allowed, own])}" ;;\n' if allowed else ""
+    return f'{first}        "{words}"|"{words} "*) words="{own}" ;;'
+
+
 def _zsh() -> str:
     bash = _bash().split("\n", 1)[1]
-    head = "# loopx completion for zsh: source <(loopx completions zsh)"
+    head = "# loopx completion for zsh, after compinit: source <(loopx completions zsh)"
     return f"{head}\nautoload -U +X bashcompinit && bashcompinit\n{bash}"
 
 
@@ -92,10 +122,15 @@ def _fish() -> str:
     for route in ROUTES:
         seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in route.words)
         lines += [f"complete -c loopx -n '{seen}' -l {flag.lstrip('-')}{_value(flag)}" for flag in flags(route)]
+        lines += [f"complete -c loopx -n '{seen}' -a {word}" for word in choices(route)]
+    lines += [f"complete -c loopx -n __fish_use_subcommand -l {flag.lstrip('-')}{_value(flag)}" for flag in COMMON]
+    lines += [f"complete -c loopx -n __fish_use_subcommand -l {name}" for name in ("help", "version")]
     return "\n".join(lines) + "\n"
 
 
 def _value(flag: str) -> str:
     if flag in _PATH_FLAGS:
         return " -rF"
-    return " -xa 'text json'" if flag == "--format" else ""
+    if flag == "--format":
+        return f" -xa '{' '.join(FORMATS)}'"
+    return " -x" if flag in value_flags() else ""

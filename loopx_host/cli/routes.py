@@ -67,7 +67,7 @@ ROUTES = (
     Route(
         "extension init",
         "write a new extension that installs and runs unedited",
-        (NEW_ID, DESTINATION, VERSION, EXECUTE),
+        (NEW_ID, DESTINATION, VERSION, EXECUTE, PLAN),
         "acme-word-count --execute",
     ),
     Route(
@@ -169,13 +169,13 @@ ROUTES = (
     Route(
         "extension restore",
         "install what an export names",
-        (EXPORT, EXECUTE),
+        (EXPORT, EXECUTE, PLAN),
         "extensions.json --execute",
     ),
     Route(
         "extension repair",
         "move what is damaged in the state file out of the way",
-        (EXECUTE,),
+        (EXECUTE, PLAN),
         "--execute",
     ),
     Route(

@@ -71,8 +71,8 @@ CODES: dict[str, tuple[int, str, str]] = {
     "entrypoint_missing": (2, "invalid_request", GIVEN),
     "entrypoint_path": (2, "invalid_request", NONE),
     "runtime_missing": (2, "invalid_request", NONE),
-    "capability_provider": (2, "invalid_request", NONE),
-    "permissions_declared": (2, "invalid_request", NONE),
+    "capability_provider": (2, "invalid_request", GIVEN),
+    "permissions_declared": (2, "invalid_request", GIVEN),
     # the state file
     "state_damaged": (2, "invalid_request", GIVEN),
     "state_entry_invalid": (2, "invalid_request", GIVEN),

@@ -50,6 +50,11 @@ def plan_digest(
     return f"sha256:{canonical_digest(plan)}"
 
 
+def content_digest(verb: str, content: object) -> str:
+    """Return the plan of a verb that is not about one extension: what it would write or move."""
+    return f"sha256:{canonical_digest({'schema': PLAN_SCHEMA, 'verb': verb, 'content': content})}"
+
+
 def bind(plan: str, expected: str | None, extension_id: str, preview: tuple[str, ...]) -> None:
     """Hold a change to the plan the caller saw; `preview` is the command that shows the present one.
 

@@ -44,12 +44,17 @@ class StateStore(Protocol):
         """Return a kept schema file by its SHA-256, or None when it is gone or has other bytes."""
         ...
 
-    def preserve(self, data: bytes) -> str:
-        """Keep a copy of a damaged state file beside it, once per content; return its path, as shown."""
+    def preserve(self, data: bytes, mark: str) -> str:
+        """Keep a copy of a damaged state file beside it, once per `mark`; return its path, as shown.
+
+        `mark` is at least 8 hex digits that name the damage.
+        """
         ...
 
-    def set_aside(self) -> str:
+    def set_aside(self, is_damaged: Callable[[], bool]) -> str | None:
         """Move the state file to a name that says it is damaged, under the lock; return its path, as shown.
+
+        None when `is_damaged`, asked again under the lock, says that somebody mended it meanwhile.
 
         Raises Refused: `lock_busy`, `state_unwritable`, `state_unsafe`.
         """
@@ -83,8 +88,11 @@ class Packages(Protocol):
         """Name the files and libraries that differ from the identity `proved`, as far as they are remembered."""
         ...
 
-    def pip_command(self, owner: dict[str, str]) -> str:
-        """Return the command that would put a distribution back; shown to a person, never run."""
+    def pip_command(self, owner: dict[str, str], launcher: str | None = None) -> str:
+        """Return the command that would put a distribution back, into the environment `launcher` lies in.
+
+        It is shown to a person and never run.
+        """
         ...
 
     def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:

@@ -199,6 +199,13 @@ class State:
         """Return the entries that cannot be used."""
         return [entry for entry in self.entries() if isinstance(entry, BadEntry)]
 
+    @property
+    def damage(self) -> str | None:
+        """The digest of the entries that cannot be used, which names one damage; None when all can be."""
+        raw = self.document["extensions"]
+        bad = {entry.id: raw[entry.id] for entry in self.bad_entries()}
+        return canonical_digest(bad) if bad else None
+
     def entry(self, extension_id: str) -> Entry:
         """Return one entry. Raises Refused: `extension_not_installed`, or the code of a bad entry."""
         found = self.find(extension_id)

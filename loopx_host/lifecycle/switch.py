@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from loopx_host.core.errors import Refused
 from loopx_host.lifecycle import receipts
 from loopx_host.lifecycle.differences import differences
 from loopx_host.lifecycle.identity import Missing
@@ -19,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.core.errors import Refused
     from loopx_host.lifecycle.identity import Target
     from loopx_host.lifecycle.ports import Clock, Packages, Processes, StateStore
     from loopx_host.lifecycle.probe import Probe
@@ -167,7 +167,9 @@ def _with_active_after(
         blocks["active_doctor"] = again
     if after == "stale":
         owner = entry.active.raw.get("distribution")
-        blocks["restore"] = {"distribution": owner, "command": packages.pip_command(owner) if owner else None}
+        launcher = (entry.active.launcher or {}).get("path")
+        command = packages.pip_command(owner, launcher) if owner else None
+        blocks["restore"] = {"distribution": owner, "command": command}
     refused.blocks.update(blocks)
     said = refused.diagnostic
     said.hint = f"{said.hint}; {_SENTENCE[after].format(revision=entry.active.id)}"
@@ -196,5 +198,8 @@ def _ready_or_proved(
         return "stale", doctor
     at = clock.now()
     event = {"at": at, "operation": "doctor", "revision": entry.active.id, "failure_kind": None}
-    replace_entry(store, entry, remembered(proved(entry.raw, probed, packages.platform(), at), event))
+    try:
+        replace_entry(store, entry, remembered(proved(entry.raw, probed, packages.platform(), at), event))
+    except Refused:  # what is to be said is why the switch failed; the proof can be made again
+        return "stale", doctor
     return "ready", doctor

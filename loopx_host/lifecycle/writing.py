@@ -44,8 +44,8 @@ def _change(
         state = State.parse(data, store.location)
         if state.token(extension_id) != expected:
             raise moved(extension_id)
-        if data is not None and state.bad_entries():
-            store.preserve(data)
+        if data is not None and state.damage is not None:
+            store.preserve(data, state.damage)
         return edit(state).replacement(schemas)
 
     store.change(apply)

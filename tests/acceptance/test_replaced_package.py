@@ -163,7 +163,6 @@ def test_putting_the_named_version_back_makes_it_ready_without_another_probe(van
     assert vane.run().document["provider_result"] == {"ok": True, "code": "1.0", "manifest": "1.0"}
 
 
-@pytest.mark.xfail(strict=True, reason="pip_command always names the interpreter that runs loopx")
 def test_the_restoring_command_installs_into_the_environment_of_the_launcher(vane: Vane) -> None:
     vane.put("serves_neither")
 

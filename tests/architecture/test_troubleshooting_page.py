@@ -111,18 +111,7 @@ def test_a_symptom_has_its_own_code_and_the_next_command_the_page_names(tmp_path
 
 
 @pytest.mark.req("X11")
-@pytest.mark.parametrize(
-    "code",
-    [
-        pytest.param(
-            code,
-            marks=pytest.mark.xfail(strict=True, reason="no command helps until capabilities can be listed")
-            if code == "permissions_declared"
-            else (),
-        )
-        for code in PROVOKED
-    ],
-)
+@pytest.mark.parametrize("code", PROVOKED)
 def test_every_symptom_has_a_next_command(code: str) -> None:
     assert ROWS[code] != "none"
     assert CODES[code][2] != NONE

@@ -109,7 +109,8 @@ def test_nothing_is_dropped_while_it_is_not_known_what_is_referred_to(kept: Kept
 def test_a_copy_of_damage_leaves_the_state_alone_and_is_made_once(kept: Kept) -> None:
     kept.store.change(put(b"damage"))
 
-    places = [kept.store.preserve(b"damage"), kept.store.preserve(b"damage"), kept.store.preserve(b"other")]
+    marks = ("0" * 64, "0" * 64, "1" * 64)
+    places = [kept.store.preserve(b"damage", mark) for mark in marks]
 
     assert kept.store.read() == b"damage"
     assert places[0] == places[1] != places[2]
@@ -118,10 +119,20 @@ def test_a_copy_of_damage_leaves_the_state_alone_and_is_made_once(kept: Kept) ->
 def test_a_state_that_is_set_aside_is_no_longer_there(kept: Kept) -> None:
     kept.store.change(put(b"damage"))
 
-    place = kept.store.set_aside()
+    place = kept.store.set_aside(lambda: True)
 
     assert kept.store.read() is None
+    assert place is not None
     assert place.startswith(f"{kept.store.location}.damaged-")
+
+
+def test_what_was_mended_meanwhile_is_not_set_aside(kept: Kept) -> None:
+    kept.store.change(put(b"whole"))
+
+    place = kept.store.set_aside(lambda: False)
+
+    assert place is None
+    assert kept.store.read() == b"whole"
 
 
 # --- the file alone ---------------------------------------------------------------------------------------------
@@ -166,7 +177,7 @@ def test_a_lock_that_another_holds_is_waited_for_only_so_long(store: FileStateSt
     with Path(f"{path}.lock").open("wb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
 
-        codes = [code_of(lambda: store.change(put(b"new"))), code_of(store.set_aside)]
+        codes = [code_of(lambda: store.change(put(b"new"))), code_of(lambda: store.set_aside(lambda: True))]
         read = store.read()
 
     assert codes == ["lock_busy"] * 2
@@ -225,7 +236,7 @@ def test_a_link_is_followed_and_its_lock_is_beside_the_target(store: FileStateSt
 def test_a_copy_of_damage_is_private_and_byte_for_byte(store: FileStateStore, path: Path, damage: bytes) -> None:
     path.write_bytes(damage)
 
-    shown = store.preserve(damage)
+    shown = store.preserve(damage, "0" * 64)
 
     assert Path(shown).read_bytes() == damage
     assert stat.S_IMODE(Path(shown).stat().st_mode) == 0o600
@@ -234,20 +245,21 @@ def test_a_copy_of_damage_is_private_and_byte_for_byte(store: FileStateStore, pa
 
 def test_a_planted_copy_is_neither_followed_nor_overwritten(store: FileStateStore, path: Path) -> None:
     path.write_bytes(b"damage")
-    shown = Path(store.preserve(b"damage"))
+    shown = Path(store.preserve(b"damage", "0" * 64))
     shown.unlink()
     victim = path.with_name("victim")
     victim.write_bytes(b"keep me")
     shown.symlink_to(victim)
 
-    store.preserve(b"damage")
+    again = Path(store.preserve(b"damage", "0" * 64))
 
     assert victim.read_bytes() == b"keep me"
+    assert again.read_bytes() == b"damage"
 
 
 def test_setting_aside_what_is_not_there_is_refused(store: FileStateStore) -> None:
     with pytest.raises(Refused) as caught:
-        store.set_aside()
+        store.set_aside(lambda: True)
 
     assert caught.value.code == "state_unwritable"
 

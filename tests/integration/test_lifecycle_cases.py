@@ -820,11 +820,12 @@ def test_every_verb_has_another_plan(loopx: Loopx) -> None:
     assert len(set(plans)) == len(plans)
 
 
-@pytest.mark.xfail(strict=True, reason="only the verbs of PLANNED take --plan yet")
-def test_every_command_that_takes_execute_takes_a_plan() -> None:
+def test_every_command_that_changes_something_takes_a_plan() -> None:
+    """`run` and `conformance` start a provider and `export` writes a copy: there is no state they could bind."""
     mutating = [route for route in ROUTES if EXECUTE in route.arguments]
 
-    assert [route.words for route in mutating if PLAN not in route.arguments] == []
+    without = [" ".join(route.words) for route in mutating if PLAN not in route.arguments]
+    assert sorted(without) == ["extension conformance", "extension export", "extension run"]
 
 
 def test_a_write_finds_the_entry_that_was_probed_or_refuses(loopx: Loopx) -> None:

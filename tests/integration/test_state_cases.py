@@ -484,7 +484,6 @@ def test_a_bad_entry_outlives_the_change_of_another_and_the_file_is_copied_first
     assert len(copy.name.rpartition("-")[2]) == len("8 digits")
 
 
-@pytest.mark.xfail(strict=True, reason="a copy is named by the whole file, so every later change makes another one")
 def test_a_bad_entry_is_copied_once_however_many_changes_it_outlives(loopx: Loopx) -> None:
     subject, other = installed(loopx), installed(loopx, extension_id="other")
     change(loopx, lambda entry: entry.update(enabled="true"))

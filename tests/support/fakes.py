@@ -47,7 +47,7 @@ class MemoryStore:
     def __init__(self, data: bytes | None = None) -> None:
         self.data = data
         self.schemas: dict[str, bytes] = {}
-        self.kept_aside: list[bytes] = []
+        self.kept_aside: dict[str, bytes] = {}
         self.meanwhile: Callable[[], None] | None = None
 
     def read(self) -> bytes | None:
@@ -66,13 +66,14 @@ class MemoryStore:
     def read_schema(self, digest: str) -> bytes | None:
         return self.schemas.get(digest)
 
-    def preserve(self, data: bytes) -> str:
-        if data not in self.kept_aside:
-            self.kept_aside.append(data)
-        return f"{self.location}.damaged-{self.kept_aside.index(data)}"
+    def preserve(self, data: bytes, mark: str) -> str:
+        self.kept_aside.setdefault(mark[:8], data)
+        return f"{self.location}.damaged-{mark[:8]}"
 
-    def set_aside(self) -> str:
-        place = self.preserve(self.data or b"")
+    def set_aside(self, is_damaged: Callable[[], bool]) -> str | None:
+        if not is_damaged():
+            return None
+        place = self.preserve(self.data or b"", f"{len(self.kept_aside):08x}")
         self.data = None
         return place
 
@@ -121,7 +122,7 @@ class MemoryPackages:
     def prerequisite(self, name: str) -> tuple[str, str | None] | None:
         return self.prerequisites.get(name)
 
-    def pip_command(self, owner: dict[str, str]) -> str:
+    def pip_command(self, owner: dict[str, str], launcher: str | None = None) -> str:  # noqa: ARG002 (the port's)
         return f"pip install {owner['name']}=={owner['version']}"
 
     def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:

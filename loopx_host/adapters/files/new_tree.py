@@ -32,8 +32,10 @@ class NewDirectory:
     def write(self, files: dict[str, str]) -> None:
         """Write everything, then move it into place (see the port)."""
         draft = f"{self._path}.{os.urandom(8).hex()}.tmp"
+        parents = _missing(os.path.dirname(self._path))
         try:
-            os.makedirs(os.path.dirname(self._path), exist_ok=True)
+            for parent in parents:
+                os.makedirs(parent, exist_ok=True)
             os.mkdir(draft)
             for name, content in files.items():
                 _write(os.path.join(draft, name), content)
@@ -45,6 +47,25 @@ class NewDirectory:
             ) from error
         finally:
             _discard(draft)
+            _remove_empty(parents)
+
+
+def _missing(directory: str) -> list[str]:
+    """Return the directories that have to be made for `directory` to exist, outermost first."""
+    missing: list[str] = []
+    while not os.path.lexists(directory):
+        missing.insert(0, directory)
+        directory = os.path.dirname(directory)
+    return missing
+
+
+def _remove_empty(made: list[str]) -> None:
+    """Take back the directories that were made for nothing; one that holds something stays."""
+    for directory in reversed(made):
+        try:
+            os.rmdir(directory)
+        except OSError:
+            return
 
 
 def _write(path: str, content: str) -> None:

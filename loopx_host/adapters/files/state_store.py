@@ -36,7 +36,7 @@ class FileStateStore:
         """Return the store for the caller's options; `state_file` wins and keeps the rest in ``P.d``."""
         if state_file is not None:
             path = paths.absolute(state_file)
-            return cls(path, f"{path}.d")
+            return cls(path, f"{os.path.realpath(path)}.d")
         path = paths.state_file(paths.runtime_root(runtime_root))
         return cls(path, os.path.dirname(path))
 
@@ -57,9 +57,12 @@ class FileStateStore:
             return None
         return data if sha256_hex(data) == digest else None
 
-    def preserve(self, data: bytes) -> str:
+    def preserve(self, data: bytes, mark: str) -> str:
         """Keep a copy of damaged bytes beside the state file (see the port)."""
-        path = self._damaged_name(self._target(), sha256_hex(data))
+        target = self._target()
+        path = self._damaged_name(target, mark)
+        if os.path.islink(path):  # somebody else's idea of where the copy should go
+            path = self._damaged_name(target, os.urandom(4).hex())
         try:
             if not os.path.lexists(path):
                 atomic.replace(path, data)
@@ -67,10 +70,15 @@ class FileStateStore:
             raise self._unwritable(error) from error
         return visible(path)
 
-    def set_aside(self) -> str:
+    def set_aside(self, is_damaged: Callable[[], bool]) -> str | None:
         """Move the damaged state file aside under the lock (see the port)."""
         target = self._target()
-        return visible(self._under_lock(target, lambda: self._rename_damaged(target)))
+
+        def act() -> str | None:
+            return self._rename_damaged(target) if is_damaged() else None
+
+        place = self._under_lock(target, act)
+        return None if place is None else visible(place)
 
     def _replace(self, target: str, new: Replacement) -> None:
         """Keep the new schemas, replace the state, drop what it no longer refers to: safe after each step."""
@@ -81,7 +89,7 @@ class FileStateStore:
         for digest, data in new.schemas.items():
             atomic.replace(os.path.join(schemas, f"{digest}.json"), data)
         atomic.replace(target, new.data)
-        if new.referred is not None:
+        if new.referred is not None and not _has_damaged_copy(target):
             _drop(schemas, {f"{digest}.json" for digest in new.referred})
 
     def _under_lock(self, target: str, act: Callable[[], _Result]) -> _Result:
@@ -143,6 +151,12 @@ class FileStateStore:
             f"the state file {self.location} cannot be written: {error.strerror}",
             hint="make room or set permissions, look at what is in place, then repeat the command",
         )
+
+
+def _has_damaged_copy(target: str) -> bool:
+    """Whether a copy of a damaged state lies beside `target`: it may refer to schemas the state no longer does."""
+    directory, name = os.path.split(target)
+    return any(entry.startswith(f"{name}.damaged-") for entry in os.listdir(directory))
 
 
 def _drop(directory: str, kept: set[str]) -> None:

@@ -78,11 +78,11 @@ class InstalledPackages:
                 found += _differing(then[key], now.details.get(key, {}))
         return found[:_NAMED]
 
-    def pip_command(self, owner: dict[str, str]) -> str:
+    def pip_command(self, owner: dict[str, str], launcher: str | None = None) -> str:
         """Return the command that would put a distribution back (see the port)."""
         from loopx_host.adapters.packages.owners import pip_command
 
-        return pip_command(owner)
+        return pip_command(owner, launcher)
 
     def prerequisite(self, name: str) -> tuple[str, str | None] | None:
         """Return where a prerequisite is and its version (see the port)."""

@@ -7,7 +7,7 @@ import shlex
 import sys
 
 from loopx_host.adapters.files import bounded
-from loopx_host.adapters.packages import distributions, source_trees
+from loopx_host.adapters.packages import distributions, launchers, source_trees
 from loopx_host.lifecycle.identity import MODULE
 
 TYPE_CHECKING = False
@@ -30,11 +30,16 @@ def find_owner(target: Target, places: list[str]) -> Installed | None:
     return None
 
 
-def pip_command(distribution: dict[str, str]) -> str:
-    """Return the command that puts `distribution` back into the environment loopx runs in."""
+def pip_command(distribution: dict[str, str], launcher: str | None = None) -> str:
+    """Return the command that puts `distribution` back into the environment of `launcher`, or of loopx itself."""
     from_files = ["--no-index", "--find-links", "dist"] if distribution["name"].startswith(_TRAIN) else []
     pinned = f"{distribution['name']}=={distribution['version']}"
-    return shlex.join([sys.executable, "-m", "pip", "install", *from_files, pinned])
+    return shlex.join([_interpreter_beside(launcher), "-m", "pip", "install", *from_files, pinned])
+
+
+def _interpreter_beside(launcher: str | None) -> str:
+    beside = os.path.join(os.path.dirname(launcher), "python3") if launcher else ""
+    return beside if beside and launchers.is_program(beside) else sys.executable
 
 
 def _mentions(target: Target) -> bytes:

@@ -64,7 +64,7 @@ def _extension_rows(entry: Entry, packages: Packages) -> list[Row]:
     row = _refused("extension", entry.id, refusal(entry, found))
     owner = entry.active.raw.get("distribution")
     if found.verdict == "entrypoint_missing" and owner:
-        row["install_package"] = packages.pip_command(owner)
+        row["install_package"] = packages.pip_command(owner, found.target.path if found.target else None)
     return [row]
 
 

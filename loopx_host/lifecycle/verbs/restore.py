@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopx_host.core.errors import Refused, refuse
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import one_line
+from loopx_host.lifecycle.plan import bind, content_digest
 from loopx_host.lifecycle.state import BadEntry, State
 from loopx_host.lifecycle.verbs.disable import disable
 from loopx_host.lifecycle.verbs.export import EXPORT_SCHEMA
@@ -34,41 +35,50 @@ def restore(
     clock: Clock,
     core_capabilities: frozenset[str],
     execute: bool,
+    plan: str | None,
 ) -> dict[str, Any]:
     """Install the extensions of an export whose manifest has the same digest here; list the rest.
 
     Each is an install of its own, doctor included. For what is missing the row carries the pip command that
     would bring it; it is never run. ``ok`` is false when an executed restore is incomplete.
     """
+    items = _items(data, path)
 
-    def one(item: dict[str, Any]) -> dict[str, Any]:
+    def install_one(source: Source, *, for_real: bool) -> dict[str, Any]:
+        return install(
+            source,
+            store=store,
+            packages=packages,
+            processes=processes,
+            clock=clock,
+            core_capabilities=core_capabilities,
+            execute=for_real,
+            plan=None,
+        )
+
+    def one(item: dict[str, Any], *, for_real: bool) -> dict[str, Any]:
         try:
             status = _standing(item, State.parse(store.read(), store.location))
             if status is None:
-                source = open_source(_manifest_path(item))
-                _same_digest(source, item)
-                receipt = install(
-                    source,
-                    store=store,
-                    packages=packages,
-                    processes=processes,
-                    clock=clock,
-                    core_capabilities=core_capabilities,
-                    execute=execute,
-                    plan=None,
-                )
-                refused = receipt.get("would_refuse")
+                source = _exported(open_source, item)
+                refused = install_one(source, for_real=for_real).get("would_refuse")
                 if refused:
                     return _row(item, "refused", refused["code"], refused["error"], packages)
-                if execute and not item["enabled"]:
+                if for_real and not item["enabled"]:
                     disable(item["id"], store=store, clock=clock, execute=True, plan=None)
-                status = "installed" if execute else "would_install"
+                status = "installed" if for_real else "would_install"
         except Refused as refused_one:
             said = refused_one.diagnostic
             return _row(item, "refused", said.code, said.summary, packages)
         return _row(item, status, None, None, packages)
 
-    rows = [one(item) for item in _items(data, path)]
+    rows = [one(item, for_real=False) for item in items]
+    digest = content_digest(
+        "restore", [[item["digest"], row["status"]] for item, row in zip(items, rows, strict=True)]
+    )
+    bind(digest, plan, "restore", ("extension", "restore", path))
+    if execute:
+        rows = [one(item, for_real=True) for item in items]
     complete = all(row["status"] in DONE for row in rows)
     return {
         "ok": complete or not execute,
@@ -78,6 +88,7 @@ def restore(
         "changed": any(row["status"] == "installed" for row in rows),
         "complete": complete,
         "extensions": rows,
+        "plan": digest,
         "next_command": None if execute else ("extension", "restore", path, "--execute"),
     }
 
@@ -104,7 +115,9 @@ def _manifest_path(item: dict[str, Any]) -> str:
     return path
 
 
-def _same_digest(source: Source, item: dict[str, Any]) -> None:
+def _exported(open_source: Callable[[str], Source], item: dict[str, Any]) -> Source:
+    """Return the manifest an export names, if it still is that one. Raises Refused."""
+    source = open_source(_manifest_path(item))
     if source.manifest.digest != item["digest"]:
         raise refuse(
             "manifest_changed",
@@ -112,6 +125,7 @@ def _same_digest(source: Source, item: dict[str, Any]) -> None:
             f"the manifest of `{item['id']}` at {source.path} is not the exported one",
             hint="install the exported version of its package, or install this one by hand",
         )
+    return source
 
 
 def _row(

@@ -124,7 +124,8 @@ def _not_standalone(entry: Entry, code: str, clause: str) -> Refused:
         code,
         entry.id,
         f"extension `{entry.id}` {clause}",
-        hint="`extension run` serves standalone extensions without permissions",
+        hint="`extension run` serves standalone extensions without permissions; see which capabilities there are",
+        next_command=("capability", "list"),
     )
 
 
