@@ -43,15 +43,16 @@ def run(argv: list[str]) -> int:
 
 
 def _help() -> int:
-    from loopx_host.cli.top_help import TOP_HELP
+    from loopx_host.assembly.operations import Operations
+    from loopx_host.cli.top_help import top_help
 
-    return _write(TOP_HELP)
+    return _write(top_help(Operations().package_commands()))
 
 
 def _write(text: str) -> int:
     """Write one of the two static answers."""
     try:
-        os.write(1, text.encode("ascii"))
+        os.write(1, text.encode("utf-8", "backslashreplace"))
     except BrokenPipeError:
         return 141
     except OSError as error:

@@ -93,30 +93,38 @@ def _median(ordered: list[float]) -> float:
 
 
 def _run_ms(words: tuple[str, ...]) -> float:
-    began = time.perf_counter()
     null = os.open(os.devnull, os.O_RDWR)
     try:
-        actions = [(os.POSIX_SPAWN_DUP2, null, descriptor) for descriptor in (0, 1, 2)]
+        began = time.perf_counter()
+        _run(words, null)
+        return (time.perf_counter() - began) * 1000
+    finally:
+        os.close(null)
+
+
+def _modules(route: str) -> int:
+    """Return how many modules a route imports beyond those of a bare interpreter."""
+    reading, writing = os.pipe()
+    try:
+        _run(("-c", _COUNT.format(call=_CALLS[route])), writing)
+        return int(os.read(reading, 100))  # a few digits never fill the pipe
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def _run(words: tuple[str, ...], errors: int) -> None:
+    """Run this interpreter to its end with standard error given. Raises Refused `start_up_failed`."""
+    null = os.open(os.devnull, os.O_RDWR)
+    try:
+        actions = [(os.POSIX_SPAWN_DUP2, given, own) for own, given in ((0, null), (1, null), (2, errors))]
         pid = os.posix_spawn(sys.executable, [sys.executable, *words], os.environ, file_actions=actions)
     finally:
         os.close(null)
     _, status = os.waitpid(pid, 0)
     if status != 0:
-        raise refuse(
-            "start_up_failed", sys.executable, f"{sys.executable} {' '.join(words)} ended with status {status}"
-        )
-    return (time.perf_counter() - began) * 1000
-
-
-def _modules(route: str) -> int:
-    """Return how many modules a route imports beyond those of a bare interpreter."""
-    import subprocess
-
-    command = [sys.executable, "-c", _COUNT.format(call=_CALLS[route])]
-    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if ended.returncode != 0 or not ended.stderr.isdigit():
-        raise refuse("start_up_failed", sys.executable, f"the modules of `{route}` could not be counted")
-    return int(ended.stderr)
+        summary = f"{sys.executable} {' '.join(words)} ended with status {status}"
+        raise refuse("start_up_failed", sys.executable, summary)
 
 
 def _since_process_start_ms() -> float | None:

@@ -265,6 +265,12 @@ class Operations:
 
         return diagnose(pairs)
 
+    def package_commands(self) -> list[list[str]] | None:
+        """Return the commands that packages bring (name, summary, state), or None when that is not known."""
+        from loopx_host.adapters.packages.command_list import read
+
+        return read()
+
     def list(self) -> dict[str, Any]:
         """List what is installed."""
         from loopx_host.adapters.packages.installed import InstalledPackages

@@ -55,9 +55,9 @@ def _serve(argv: list[str], version: str) -> Answer:
     options = common.split(argv)
     words = options.rest
     if not words or words[0] in HELP_FLAGS:
-        from loopx_host.cli.top_help import TOP_HELP
+        from loopx_host.cli.top_help import top_help
 
-        return _static(HELP_SCHEMA, TOP_HELP), 0
+        return _static(HELP_SCHEMA, top_help(Operations().package_commands())), 0
     if words == ["--version"]:
         return _static(VERSION_SCHEMA, f"loopx {version}\n", version=version), 0
     route = find(words)

@@ -1,5 +1,21 @@
 """The top help, a constant: shown without importing anything else (a test compares it with the routes)."""
 
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+UNKNOWN = "  (`loopx extension discover` lists the commands that packages bring)"
+
+
+def top_help(rows: Iterable[list[str]] | None) -> str:
+    """Return the help with the rows of packages' commands in it; None says that they are not known."""
+    lines = [UNKNOWN] if rows is None else [f"  {name:<23}{summary} ({state})" for name, summary, state in rows]
+    head, mark, tail = TOP_HELP.partition("\noptions of every command:")
+    return "".join([head, *(f"{line}\n" for line in lines), mark, tail])
+
+
 TOP_HELP = """\
 usage: loopx <command> [options]
 

@@ -119,14 +119,14 @@ STALE: list[tuple[Change, str, str | None]] = [
     (its_module, "distribution", "vane/cli.py (changed)"),
     (its_main_module, "distribution", "vane/__main__.py (changed)"),
     (its_data, "distribution", "vane/data.json (changed)"),
-    (a_file_that_went, "distribution", "vane/data.json (changed)"),
-    (a_file_that_is_a_directory_now, "distribution", "vane/data.json (changed)"),
+    (a_file_that_went, "distribution", "vane/data.json (removed)"),
+    (a_file_that_is_a_directory_now, "distribution", "vane/data.json (removed)"),
     (its_version, "distribution", None),
     (a_required_version, "closure", "leaf 1.0 → 1.1"),
     (a_version_required_by_what_it_requires, "closure", "twig 1.0 → 2.0"),
     (a_version_that_an_extra_brings, "closure", "booster 1.0 → 3.0"),
-    (a_required_package_that_went, "closure", "twig (changed)"),
-    (a_required_package_that_came, "closure", "absent (changed)"),
+    (a_required_package_that_went, "closure", "twig (removed)"),
+    (a_required_package_that_came, "closure", "absent (added)"),
     (the_record_of_a_required_package, "closure", "leaf (changed)"),
     (what_a_required_package_requires, "closure", "newcomer (added)"),
     (a_new_path_file, "pth", None),
@@ -362,8 +362,7 @@ def module(tmp_path: Path) -> Vane:
     vane = Vane(tmp_path)
     files = {"moved/__init__.py": "", "moved/__main__.py": MODULE, "moved/part.py": ""}
     distribution(vane.site, "moved-package", files=files)
-    settings = {"entrypoint": None, "python_module": "moved", "env": ["PYTHONPATH"]}
-    write(vane.manifest, manifest("vane", **settings))
+    write(vane.manifest, manifest("vane", entrypoint=None, python_module="moved", env=["PYTHONPATH"]))
     return vane.proved()
 
 

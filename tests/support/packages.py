@@ -206,7 +206,7 @@ def traced(loopx: Loopx, *words: str, calls: str, status: int | None = 0, **sett
 class Vane(Environment):
     """A provider in a virtual environment of its own: a console script, its package, and what that depends on.
 
-    ``vane`` requires ``leaf``, which requires ``twig``; ``helper`` with its extra ``fast``, which brings
+    ``vane`` requires ``leaf``, which requires ``twig``; ``motor`` with its extra ``fast``, which brings
     ``booster``; and ``absent``, which is not installed.
     """
 
@@ -223,11 +223,11 @@ class Vane(Environment):
         base = Path(sys.executable).resolve()
         self.python.symlink_to(base)
         write(self.venv / "pyvenv.cfg", f"home = {base.parent}\ninclude-system-site-packages = false\n")
-        self.requires = ("leaf>=1", "helper[fast]", "absent", 'never; python_version < "3"')
+        self.requires = ("leaf>=1", "motor[fast]", "absent", 'never; python_version < "3"')
         self.put("vane", *self.requires, files=self.files(program))
         self.put("leaf", "twig")
         self.put("twig")
-        self.put("helper", 'booster; extra == "fast"', 'slow; extra == "slow"')
+        self.put("motor", 'booster; extra == "fast"', 'slow; extra == "slow"')
         self.put("booster")
         self.manifest = root / "extensions/vane/extension.toml"
         write(self.manifest, manifest("vane", entrypoint=str(self.launcher)))

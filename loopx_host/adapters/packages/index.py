@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 
 from loopx_host.adapters.files import atomic, bounded, paths
-from loopx_host.adapters.packages import search_path
+from loopx_host.adapters.packages import command_list, search_path
 from loopx_host.adapters.packages.fingerprints import Watch, is_unchanged
-from loopx_host.core.digest import sha256_hex
 from loopx_host.core.text import one_line, visible
 
 TYPE_CHECKING = False
@@ -39,17 +37,7 @@ def read(*, rebuild: bool = False) -> tuple[list[dict[str, Any]], dict[str, Any]
 
 def index_path() -> str:
     """Return the index of this interpreter; two environments never share one."""
-    return os.path.join(_folder(), "index.json")
-
-
-def commands_path() -> str:
-    """Return the plain-text list of packages' commands that the top help reads."""
-    return os.path.join(_folder(), "commands.txt")
-
-
-def _folder() -> str:
-    key = sha256_hex(os.fsencode("\0".join([sys.prefix, *search_path.search_path()])))[:16]
-    return os.path.join(paths.cache_root(), "index", key)
+    return os.path.join(command_list.folder(), "index.json")
 
 
 def _load(path: str) -> tuple[str, dict[str, Any]]:
@@ -113,7 +101,7 @@ def _build(path: str) -> list[dict[str, Any]]:
             "offers": rows,
         }
         _write(path, json.dumps(document).encode("ascii"))
-    _write(commands_path(), _commands(found.commands).encode("utf-8"))
+    command_list.write(_commands(found.commands))
     return rows
 
 
@@ -131,11 +119,9 @@ class _Watched:
         return self._folder.read(relative, limit)
 
 
-def _commands(commands: list[tuple[str, str]]) -> str:
-    """Return ``name<TAB>summary<TAB>state`` lines; until it is activated a package's command is off."""
-    return "".join(
-        f"{one_line(name, 40)}\tfrom {one_line(carrier, 60)}\toff\n" for name, carrier in sorted(set(commands))
-    )
+def _commands(commands: list[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    """Return name, summary and state of each; until it is activated a package's command is off."""
+    return [(one_line(name, 40), f"from {one_line(carrier, 60)}", "off") for name, carrier in sorted(set(commands))]
 
 
 def _write(path: str, data: bytes) -> None:

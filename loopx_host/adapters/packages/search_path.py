@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import sys
 
@@ -37,6 +36,8 @@ def site_directories(program: str) -> list[str]:
 
     They lie below the prefix whose ``bin`` holds it; a file elsewhere belongs to no environment.
     """
+    import glob  # and with it re, which the top help does not need
+
     prefix = os.path.dirname(os.path.dirname(program))
     pattern = os.path.join(glob.escape(prefix), "lib", "python3*", "*-packages")
     return sorted(os.path.realpath(place) for place in glob.glob(pattern) if os.path.isdir(place))
@@ -44,6 +45,8 @@ def site_directories(program: str) -> list[str]:
 
 def user_site_directories() -> list[str]:
     """Return the per-user site directories, which interpreters outside virtual environments read."""
+    import glob
+
     pattern = os.path.join(glob.escape(os.path.expanduser("~/.local/lib")), "python3*", "site-packages")
     return sorted(os.path.realpath(place) for place in glob.glob(pattern) if os.path.isdir(place))
 

@@ -150,7 +150,8 @@ def _literal_mapping(source: str) -> dict[str, str]:
                 mapping = ast.literal_eval(value)
             except (ValueError, TypeError, RecursionError, MemoryError):
                 return {}
-            return {key: path for key, path in mapping.items() if isinstance(key, str) and isinstance(path, str)}
+            pairs = mapping.items() if isinstance(mapping, dict) else ()
+            return {key: path for key, path in pairs if isinstance(key, str) and isinstance(path, str)}
     return {}
 
 

@@ -79,7 +79,7 @@ class ProcessRunner:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 cwd=private,
-                env=provider_environment(os.environ, launch.env_names, launch.env_set, private),
+                env=provider_environment(os.environ, launch.env_names, launch.env_set, private, launch.path_first),
                 start_new_session=True,
                 bufsize=0,
             )

@@ -1,0 +1,175 @@
+"""What every `Packages` port promises, the fake that other tests lean on included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopx_host.adapters.packages.installed import InstalledPackages
+from loopx_host.lifecycle.identity import ENTRYPOINT, MODULE, Missing, RuntimeIdentity, Target, changes
+from loopx_host.lifecycle.ports import Packages
+from loopx_host.registry.load import load
+from loopx_host.registry.manifest import Runtime
+from tests.support.fakes import PROGRAM, MemoryFolder, MemoryPackages
+from tests.support.packages import distribution, manifest, write
+
+
+class Fake:
+    """The port in memory, with one program that a distribution carries."""
+
+    def __init__(self, _: Path) -> None:
+        self.fake = MemoryPackages()
+        self.port: Packages = self.fake
+        self.path = PROGRAM
+        self.name = "provider"
+        self.version = "1.0"
+
+    def change(self) -> None:
+        self.fake.programs[PROGRAM] = "second"
+
+    def restore(self) -> None:
+        self.fake.programs[PROGRAM] = "first"
+
+    def remove(self) -> None:
+        del self.fake.programs[PROGRAM]
+
+
+class Real:
+    """The adapter over files, with one program that a distribution carries."""
+
+    def __init__(self, root: Path) -> None:
+        self.port: Packages = InstalledPackages()
+        site = root / "lib/python3.11/site-packages"
+        self.path = str(root / "bin/provider")
+        self.name, self.version = "provider-package", "2.0"
+        self.restore()
+        distribution(site, self.name, self.version, files={"part.py": "", "../../../bin/provider": "#!/bin/sh\n"})
+        self.restore()
+
+    def change(self) -> None:
+        write(Path(self.path), "#!/bin/sh\nexit 1\n")
+
+    def restore(self) -> None:
+        write(Path(self.path), "#!/bin/sh\n")
+
+    def remove(self) -> None:
+        Path(self.path).unlink()
+
+
+World = Fake | Real
+
+
+@pytest.fixture(params=[Fake, Real], ids=["memory", "files"])
+def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    make: Callable[[Path], World] = request.param
+    return make(tmp_path)
+
+
+def runtime(**settings: Any) -> Runtime:
+    found = load(MemoryFolder({"extension.toml": manifest("any", **settings)}), "extension.toml").runtime
+    assert found is not None
+    return found
+
+
+def resolved(world: World) -> Target:
+    target = world.port.resolve(runtime(entrypoint="provider"), None)
+    assert isinstance(target, Target)
+    return target
+
+
+def identity(world: World) -> RuntimeIdentity:
+    found = world.port.identify(resolved(world))
+    assert found is not None
+    return found
+
+
+def test_a_name_is_resolved_to_an_absolute_path(world: World) -> None:
+    target = resolved(world)
+
+    assert (target.kind, target.path) == (ENTRYPOINT, world.path)
+
+
+def test_a_name_that_is_nowhere_says_where_was_searched(world: World) -> None:
+    found = world.port.resolve(runtime(entrypoint="nowhere-at-all"), None)
+
+    assert isinstance(found, Missing)
+    assert found.name == "nowhere-at-all"
+    assert found.searched != []
+
+
+def test_a_module_is_run_by_an_interpreter(world: World) -> None:
+    found = world.port.resolve(runtime(entrypoint=None, python_module="json.tool"), None)
+
+    assert isinstance(found, Target)
+    assert (found.kind, found.module) == (MODULE, "json.tool")
+    assert found.argv(["x"])[1:] == ["-P", "-m", "json.tool", "x"]
+
+
+def test_the_identity_of_what_is_unchanged_is_the_same(world: World) -> None:
+    first, second = identity(world), identity(world)
+
+    assert (first.digest, first.groups) == (second.digest, second.groups)
+
+
+def test_a_change_shows_in_the_digest_and_in_a_group_and_goes_when_it_is_taken_back(world: World) -> None:
+    before = identity(world)
+    world.change()
+    during = identity(world)
+    world.restore()
+
+    after = identity(world)
+
+    assert before.digest != during.digest
+    assert "launcher" in changes(before.groups, during.groups)
+    assert after.digest == before.digest
+
+
+def test_what_cannot_be_executed_has_no_identity_and_no_owner(world: World) -> None:
+    target = resolved(world)
+    world.remove()
+
+    assert world.port.identify(target) is None
+    assert world.port.owner(target) is None
+
+
+def test_the_owner_is_the_distribution_that_carries_the_launcher(world: World) -> None:
+    assert world.port.owner(resolved(world)) == {"name": world.name, "version": world.version}
+
+
+def test_nothing_changed_means_nothing_to_explain(world: World) -> None:
+    found = identity(world)
+    world.port.remember(found)
+
+    assert world.port.explain(found.digest, found, []) == []
+
+
+def test_what_was_never_remembered_is_explained_by_nothing(world: World) -> None:
+    assert world.port.explain("sha256:unheard-of", identity(world), ["distribution"]) == []
+
+
+def test_each_identity_has_byte_code_of_its_own(world: World) -> None:
+    first = world.port.bytecode_cache(identity(world))
+    world.change()
+
+    second = world.port.bytecode_cache(identity(world))
+
+    assert first is not None
+    assert second is not None
+    assert first != second
+
+
+def test_the_platform_has_one_name(world: World) -> None:
+    assert world.port.platform() == world.port.platform() != ""
+
+
+def test_the_command_that_puts_a_distribution_back_names_its_version(world: World) -> None:
+    assert "vane==1.5" in world.port.pip_command({"name": "vane", "version": "1.5"})
+
+
+def test_a_prerequisite_that_is_not_there_is_none(world: World) -> None:
+    assert world.port.prerequisite("no-such-program-anywhere") is None

@@ -1,0 +1,126 @@
+"""Where modules lie is read from files; a finder is parsed and never executed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopx_host.adapters.packages.distributions import Installed
+from loopx_host.adapters.packages.source_trees import (
+    code_lines,
+    covered_sources,
+    files_below,
+    folder_of,
+    is_editable_unresolved,
+    pointers,
+)
+from tests.support.packages import distribution, write
+
+
+def edited(site: Path, source: Path, files: dict[str, str], name: str = "some-vane") -> Installed:
+    return Installed(str(distribution(site, name, files=files, editable=source)))
+
+
+@pytest.mark.parametrize("package", ["", ".", "..", "a..b", "../x", "a/b", "a-b", "1a", "/etc"])
+def test_what_is_no_dotted_name_leads_nowhere(tmp_path: Path, package: str) -> None:
+    found = Installed(str(distribution(tmp_path, "vane")))
+
+    assert folder_of(package, found, [str(tmp_path)]) is None
+
+
+def test_its_own_site_counts_before_other_places(tmp_path: Path) -> None:
+    found = Installed(str(distribution(tmp_path / "own", "vane", files={"vane/x": ""})))
+    write(tmp_path / "other/vane/x", "")
+
+    assert folder_of("vane", found, [str(tmp_path / "other")]) == str(tmp_path / "own/vane")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "some_vane.pth",
+        "_some_vane.pth",
+        "__editable__.some_vane-1.0.pth",
+        "__editable__.some-vane.pth",
+        "Some_Vane.pth",
+    ],
+)
+def test_a_path_file_called_after_the_distribution_is_followed_without_a_record(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "src/vane/x", "")
+    write(tmp_path / "site" / name, f"# note\nimport os\n{tmp_path / 'src'}\n{tmp_path / 'gone'}\n")
+    found = edited(tmp_path / "site", tmp_path, {})
+
+    assert folder_of("vane", found, []) == str(tmp_path / "src/vane")
+    assert not is_editable_unresolved(found)
+
+
+@pytest.mark.parametrize("name", ["vane.pth", "other_some_vane.pth", "some_vane_more.pth", "easy-install.pth"])
+def test_a_path_file_of_somebody_else_is_not_followed(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "src/vane/x", "")
+    write(tmp_path / "site" / name, f"{tmp_path / 'src'}\n")
+
+    assert folder_of("vane", edited(tmp_path / "site", tmp_path, {}), []) is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "MAPPING = {'vane': '%s'}",
+        "MAPPING: dict[str, str] = {'vane': '%s'}",
+        "import sys\nNAMESPACES = {}\nMAPPING = {'vane': '%s', 'number': 5, 6: 'x'}\nraise SystemExit\n",
+    ],
+)
+def test_a_literal_mapping_is_followed(tmp_path: Path, source: str) -> None:
+    place = write(tmp_path / "src/vane/x", "").parent
+    files = {"__editable___some_vane_finder.py": source % place}
+
+    found = edited(tmp_path / "site", tmp_path, files)
+
+    assert folder_of("vane", found, []) == str(place)
+    assert pointers(found) == [str(tmp_path / "site/__editable___some_vane_finder.py")]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["MAPPING = dict(vane='x')", "MAPPING = [1]", "MAPPING = {", "MAPPING = " + "(" * 100_000, "MAPPING", "", "\x00"],
+    ids=["call", "list", "syntax", "deep", "name", "empty", "nul"],
+)
+def test_any_other_finder_leads_nowhere(tmp_path: Path, source: str) -> None:
+    found = edited(tmp_path / "site", tmp_path, {"__editable___some_vane_finder.py": source})
+
+    assert is_editable_unresolved(found)
+
+
+def test_everything_that_can_be_imported_from_a_source_is_covered(tmp_path: Path) -> None:
+    root = tmp_path / "src"
+    for name in ("vane/__init__.py", "sibling.py", "fast.so", "notes.txt", "docs/index.md", ".hidden/__init__.py"):
+        write(root / name, "")
+    found = edited(tmp_path / "site", tmp_path, {"_some_vane.pth": f"{root}\n"})
+
+    covered = covered_sources(found, ["docs"], [])
+
+    assert sorted(Path(path).name for path in covered) == ["docs", "fast.so", "sibling.py", "vane"]
+
+
+def test_a_tree_holds_no_byte_code_and_nothing_hidden(tmp_path: Path) -> None:
+    for name in ("a.py", "b/c.json", "b/__pycache__/c.pyc", "d.pyc", ".git/x"):
+        write(tmp_path / "tree" / name, "")
+
+    files, directories = files_below(str(tmp_path / "tree"))
+
+    assert [Path(path).name for path in files] == ["a.py", "c.json"]
+    assert [Path(path).name for path in directories] == ["tree", "b"]
+
+
+def test_a_link_to_a_folder_above_ends(tmp_path: Path) -> None:
+    write(tmp_path / "tree/a.py", "")
+    (tmp_path / "tree/loop").symlink_to(tmp_path / "tree")
+
+    assert [Path(path).name for path in files_below(str(tmp_path / "tree"))[0]] == ["a.py"]
+
+
+def test_only_lines_that_python_executes_are_code(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.pth", "# import a\n/somewhere\nimport os\n import b\nimport\tsys\nimported\n")
+
+    assert code_lines(str(path)) == [3, 5]
