@@ -370,8 +370,16 @@ def _restore() -> Schema:
     row = _object(
         {
             "id": _TEXT,
-            "revision": _REVISION,
-            "status": {"enum": [*RESTORE_STATUSES]},
+            "revision": _TEXT,
+            "status": {
+                "enum": [
+                    "already_installed",
+                    "another_revision_installed",
+                    "installed",
+                    "refused",
+                    "would_install",
+                ]
+            },
             "code": _NULLABLE_TEXT,
             "reason": _NULLABLE_TEXT,
             "install_package": _NULLABLE_TEXT,
@@ -419,14 +427,33 @@ def _host_doctor() -> Schema:
 def _catalog() -> Schema:
     facts = _object(dict.fromkeys(("declared", "installed", "enabled", "ready"), _BOOLEAN), closed=True)
     capability = _object(
-        {"id": _TEXT, "provider_id": _TEXT, "visibility": {"const": "public"}, "provider_state": facts}
+        {
+            "id": _TEXT,
+            "title": _NULLABLE_TEXT,
+            "status": _NULLABLE_TEXT,
+            "origin": _TEXT,
+            "provider_id": _TEXT,
+            "visibility": {"const": "public"},
+            "provider_state": facts,
+            "real_world_anchor": _NULLABLE_TEXT,
+            "entry_command": _NULLABLE_TEXT,
+            "next_real_step": _NULLABLE_TEXT,
+            "implemented_protocol_count": _COUNT,
+            "implementation_provider_count": _COUNT,
+        },
+        {"reason": _NULLABLE_TEXT, "next_command": _NULLABLE_TEXT},
     )
-    provider = _object({"id": _TEXT, "origin": {"enum": ["builtin", "extension"]}})
+    provider = _object({"id": _TEXT, "origin": {"enum": ["builtin", "extension"]}, **facts["properties"]})
     return _receipt("loopx_capability_catalog_v0", {"capabilities": _rows(capability), "providers": _rows(provider)})
 
 
 def _capability() -> Schema:
-    return _receipt("loopx_capability_detail_v0", {"capability": _object({"id": _TEXT, "provider_id": _TEXT})})
+    facts = _object(dict.fromkeys(("declared", "installed", "enabled", "ready"), _BOOLEAN), closed=True)
+    capability = _object(
+        {"id": _TEXT, "kind": _TEXT, "title": _TEXT, "status": _TEXT, "provider_id": _TEXT, "provider_state": facts},
+        {"reason": _NULLABLE_TEXT, "next_command": _NULLABLE_TEXT},
+    )
+    return _receipt("loopx_capability_detail_v0", {"capability": capability})
 
 
 def _scaffold() -> Schema:
@@ -556,6 +583,18 @@ def _performance() -> Schema:
     )
 
 
+def _help() -> Schema:
+    return _receipt("loopx_help_v0", {"text": _TEXT})
+
+
+def _version() -> Schema:
+    return _receipt("loopx_version_v0", {"text": _TEXT, "version": _TEXT})
+
+
+def _completions() -> Schema:
+    return _receipt("loopx_completions_v0", {"text": _TEXT, "shell": {"enum": ["bash", "zsh", "fish"]}})
+
+
 _DOCUMENTS: dict[str, Callable[[], Schema]] = {
     "manifest": _manifest,
     "integration-profile": _profile,
@@ -578,4 +617,7 @@ _DOCUMENTS: dict[str, Callable[[], Schema]] = {
     "validation": _validation,
     "conformance": _conformance,
     "performance-diagnosis": _performance,
+    "completions": _completions,
+    "help": _help,
+    "version": _version,
 }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from loopx_host.authoring.ports import NewTree
 
 SCAFFOLD_SCHEMA = "loopx_extension_scaffold_v0"
+DEFAULT_VERSION = "0.1.0"  # what the command line says when the caller does not
 
 
 def init(
@@ -37,8 +38,11 @@ def init(
     _refuse_version(extension_id, version)
     made = scaffold.files(extension_id, module, version)
     tree.refuse_existing()
+    again = ("extension", "init", extension_id, *tree.flags)
+    if version != DEFAULT_VERSION:
+        again = (*again, "--version", version)
     digest = content_digest("init", made)
-    bind(digest, plan, extension_id, ("extension", "init", extension_id, *tree.flags))
+    bind(digest, plan, extension_id, again)
     if execute:
         tree.write(made)
     return {
@@ -59,7 +63,7 @@ def init(
         "files": [{"path": path, "status": "created" if execute else "would_create"} for path in made],
         "plan": digest,
         "next_commands": _next_commands(extension_id, tree.shown),
-        "next_command": None if execute else ("extension", "init", extension_id, *tree.flags, "--execute"),
+        "next_command": None if execute else (*again, "--execute"),
     }
 
 

@@ -123,6 +123,9 @@ test = ["pytest>=8", "jsonschema>=4.23"]
 
 [tool.hatch.build.targets.wheel]
 packages = ["src/%(module)s"]
+
+[tool.pytest.ini_options]
+testpaths = ["tests"]
 """
 
 _PROVIDER = '''\

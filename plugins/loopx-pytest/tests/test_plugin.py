@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import textwrap
 from pathlib import Path
 
@@ -96,3 +97,89 @@ def test_without_the_option_it_adds_nothing(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess()
 
     result.assert_outcomes(passed=1)
+
+
+def test_a_path_without_a_package_is_a_usage_error_in_words(pytester: pytest.Pytester) -> None:
+    result = pytester.runpytest_subprocess("--loopx-conformance", "nowhere")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --loopx-conformance nowhere: *manifest_unreadable*"])
+    assert "Traceback" not in result.stderr.str()
+
+
+def test_a_provider_that_cannot_be_run_fails_every_rule_with_the_refusal(
+    pytester: pytest.Pytester, package: Path
+) -> None:
+    (package / "greeter").unlink()
+
+    result = pytester.runpytest_subprocess("--loopx-conformance", str(package))
+
+    assert result.parseoutcomes().get("passed", 0) == 0
+    result.stdout.fnmatch_lines(["*entrypoint_missing*"])
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_rules_can_be_chosen_by_keyword(pytester: pytest.Pytester, package: Path) -> None:
+    result = pytester.runpytest_subprocess("--loopx-conformance", str(package), "-k", "doctor_passes")
+
+    assert result.parseoutcomes()["passed"] == 1
+
+
+def test_several_packages_are_held_to_the_rules_in_one_run(pytester: pytest.Pytester, package: Path) -> None:
+    other = package.with_name("other")
+    shutil.copytree(package, other)
+    _write(other, HONEST.replace(*BAD["doctor_passes"]))
+    options = [word for one in (package, other) for word in ("--loopx-conformance", str(one))]
+
+    result = pytester.runpytest_subprocess(*options, "-k", "doctor_passes")
+
+    outcomes = result.parseoutcomes()
+    assert (outcomes["passed"], outcomes["failed"]) == (1, 1)
+
+
+def test_rules_without_an_example_are_skipped_visibly(pytester: pytest.Pytester, package: Path) -> None:
+    shutil.rmtree(package / "examples")
+
+    result = pytester.runpytest_subprocess("--loopx-conformance", str(package))
+
+    assert result.parseoutcomes()["skipped"] == 3
+
+
+def test_choosing_tests_starts_no_provider(pytester: pytest.Pytester, package: Path) -> None:
+    canary = package / "started"
+    _write(package, f"#!/bin/sh\n: > '{canary}'\n")
+
+    pytester.runpytest_subprocess("--loopx-conformance", str(package), "--collect-only")
+
+    assert not canary.exists()
+
+
+def test_the_fixture_raises_a_refusal(pytester: pytest.Pytester, package: Path) -> None:
+    (package / "greeter").unlink()
+    pytester.makepyfile(f"""
+        import pytest
+        from loopx_host import Refused
+        def test_it_is_refused(run_extension):
+            with pytest.raises(Refused) as caught:
+                run_extension({str(package / "extension.toml")!r}, {{}})
+            assert caught.value.code == "entrypoint_missing"
+    """)
+
+    result = pytester.runpytest_subprocess()
+
+    result.assert_outcomes(passed=1)
+
+
+def test_the_fixture_touches_no_state_of_whoever_runs_the_tests(
+    pytester: pytest.Pytester, package: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LOOPX_RUNTIME_ROOT", str(tmp_path / "state"))
+    pytester.makepyfile(f"""
+        def test_it_greets(run_extension):
+            assert run_extension({str(package / "extension.toml")!r}, {{"name": "world"}})["ok"]
+    """)
+
+    result = pytester.runpytest_subprocess()
+
+    result.assert_outcomes(passed=1)
+    assert not (tmp_path / "state").exists()

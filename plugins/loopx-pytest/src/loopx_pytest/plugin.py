@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loopx_host import conformance, run_manifest
+from loopx_host import Refused, conformance, run_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,14 +35,18 @@ def run_extension() -> RunExtension:
     return run_manifest
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)  # before -k and --deselect choose
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Add the rules of each package as tests of their own."""
+    """Add the rules of each package as tests of their own. Raises UsageError for a path without a package."""
     for path in config.getoption("--loopx-conformance"):
         suite = Suite(path)
+        try:
+            rows = conformance(path, execute=False)["rules"]
+        except Refused as refused:
+            raise pytest.UsageError(f"--loopx-conformance {path}: {_sentence(refused)}") from None
         items += [
             RuleItem.from_parent(session, name=f"{path}::{row['rule']}", suite=suite, rule=row["rule"])
-            for row in conformance(path, execute=False)["rules"]
+            for row in rows
         ]
 
 
@@ -52,16 +56,26 @@ class Suite:
     def __init__(self, path: str) -> None:
         self._path = path
         self._rows: dict[str, dict[str, Any]] = {}
+        self._refused: str | None = None
 
     def row(self, rule: str) -> dict[str, Any]:
-        """Return the row of one rule."""
-        if not self._rows:
-            self._rows = {row["rule"]: row for row in conformance(self._path)["rules"]}
+        """Return the row of one rule. Raises BrokenRuleError when the provider could not be run at all."""
+        if not self._rows and self._refused is None:
+            try:
+                self._rows = {row["rule"]: row for row in conformance(self._path)["rules"]}
+            except Refused as refused:
+                self._refused = _sentence(refused)
+        if self._refused is not None:
+            raise BrokenRuleError(self._refused)
         return self._rows[rule]
 
 
+def _sentence(refused: Refused) -> str:
+    return f"[{refused.code}] {refused.document['error']}"
+
+
 class BrokenRuleError(Exception):
-    """A provider broke a rule; the message is the rule and what was seen."""
+    """A provider broke a rule, or could not be run; the message is the rule and what was seen, or the refusal."""
 
 
 class RuleItem(pytest.Item):
