@@ -14,10 +14,24 @@ _INTERRUPTED = 130
 
 def main() -> NoReturn:
     """Run the command line of this process and end it with its exit status."""
+    _forget_the_folder_of_the_script()
     status = run(sys.argv[1:])
     _flush()
     # Interpreter shutdown would cost 2.7 ms and has nothing left to do here.
     os._exit(status)
+
+
+def _forget_the_folder_of_the_script() -> None:
+    """Drop what Python puts first on the path for a script or for ``-m``: no module is wanted from there.
+
+    A file in the scripts directory, or in the directory the caller happens to be in, would be imported in place
+    of a module of the standard library. It stays only where loopx itself is imported from, in a checkout.
+    """
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if sys.path and not sys.flags.safe_path and os.path.abspath(sys.path[0]) != home:
+        script = os.path.dirname(os.path.abspath(sys.argv[0]))
+        if os.path.abspath(sys.path[0]) in (script, os.path.abspath(os.curdir)):
+            del sys.path[0]
 
 
 def run(argv: list[str]) -> int:

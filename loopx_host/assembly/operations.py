@@ -60,6 +60,14 @@ class Operations:
         """Turn INT, TERM and HUP into Interrupted; for the command line only."""
         self._signals().install()
 
+    def begin_answer(self) -> None:
+        """Say that only the answer is left to write, which a signal does not cut in half."""
+        self._signals().answer()
+
+    def check_signals(self) -> None:
+        """Raise Interrupted if a signal came while the verb was at work."""
+        self._signals().check()
+
     def install(
         self, extension_id: str | None, manifest_path: str | None, *, execute: bool, plan: str | None = None
     ) -> dict[str, Any]:
@@ -138,16 +146,22 @@ class Operations:
         return export(store=self._store())
 
     def write_export(self, path: str, text: str) -> None:
-        """Write an export to a file, whole or not at all. Raises Refused `output_unwritable`."""
-        from loopx_host.adapters.files import atomic
+        """Write an export to a new file, or over an earlier export; whole or not at all.
+
+        Raises Refused: `destination_exists` for anything else that is there, `output_unwritable`.
+        """
+        from loopx_host.adapters.files import exports
         from loopx_host.adapters.files.paths import absolute
         from loopx_host.core.errors import refuse
         from loopx_host.core.text import visible
 
+        shown = visible(path)
+        if not exports.may_replace(absolute(path)):
+            summary = f"{shown} exists and is not an export; nothing of yours is written over"
+            raise refuse("destination_exists", shown, summary, hint="name another file")
         try:
-            atomic.replace(absolute(path), text.encode("utf-8"))
+            exports.write(absolute(path), text)
         except OSError as error:
-            shown = visible(path)
             raise refuse("output_unwritable", shown, f"{shown} cannot be written: {error.strerror}") from None
 
     def restore(self, path: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
@@ -239,7 +253,7 @@ class Operations:
         from loopx_host.authoring.validate import validate
 
         source, example = self._package(path)
-        return validate(source, example, judging=ForkedJudge(), strict=strict)
+        return validate(source, example, judging=ForkedJudge(self._signals()), strict=strict)
 
     def conformance(self, path: str, *, execute: bool) -> dict[str, Any]:
         """Hold a provider to the conformance rules."""
@@ -255,7 +269,7 @@ class Operations:
             example,
             packages=ports["packages"],
             processes=ports["processes"],
-            judging=ForkedJudge(),
+            judging=ForkedJudge(self._signals()),
             again=("extension", "conformance", source.path, "--execute"),
         ).report()
 
@@ -263,7 +277,8 @@ class Operations:
         """Measure the start-up of this installation."""
         from loopx_host.adapters.startup import diagnose
 
-        return diagnose(pairs)
+        with self._signals().waiting():
+            return diagnose(pairs)
 
     def package_commands(self) -> list[list[str]] | None:
         """Return the commands that packages bring (name, summary, state), or None when that is not known."""
@@ -302,7 +317,7 @@ class Operations:
             extension_id,
             request,
             **self._ports(),
-            judging=ForkedJudge(),
+            judging=ForkedJudge(self._signals()),
             execute=execute,
             timeout_seconds=timeout_seconds,
         )
@@ -339,7 +354,8 @@ class Operations:
 
         shown = "standard input" if path == "-" else visible(path)
         try:
-            return bounded.read_bounded(0, limit) if path == "-" else bounded.read_any(absolute(path), limit)
+            with self._signals().waiting():
+                return bounded.read_bounded(0, limit) if path == "-" else bounded.read_any(absolute(path), limit)
         except bounded.TooLargeError:
             summary = f"the {what} in {shown} is larger than {limit} bytes"
             raise refuse("request_too_large", shown, summary, hint=f"send a smaller {what}") from None
@@ -386,13 +402,14 @@ class Operations:
         """Load a manifest file. Raises Refused with the codes of `registry.load`."""
         from loopx_host.adapters.files.manifest_folder import open_manifest
         from loopx_host.adapters.files.paths import absolute
+        from loopx_host.adapters.process.judge import ForkedJudge
         from loopx_host.core.text import visible
         from loopx_host.lifecycle.admission import Source
         from loopx_host.registry.load import load
 
         path = absolute(manifest_path)
         folder, name = open_manifest(path)
-        manifest = load(folder, name)
+        manifest = load(folder, name, ForkedJudge(self._signals()).check)
         return Source(manifest, visible(path), folder.location, by_id=by_id, carrier=self._carrier(path))
 
     def _ports(self) -> Ports:
@@ -409,7 +426,7 @@ class Operations:
     def _store(self) -> FileStateStore:
         from loopx_host.adapters.files.state_store import FileStateStore
 
-        return FileStateStore.at(self._state_file, self._runtime_root)
+        return FileStateStore.at(self._state_file, self._runtime_root, self._signals().check)
 
     def _processes(self) -> ProcessRunner:
         from loopx_host.adapters.process.runner import ProcessRunner

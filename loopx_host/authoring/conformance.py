@@ -127,7 +127,7 @@ def subject_of(
     """
     runtime = runtime_to_prove(source.manifest)
     target = packages.resolve(runtime, source.folder)
-    refused = obstacle(source.manifest.id, runtime, target, packages, again)
+    refused = obstacle(source.manifest.id, runtime, target, packages, again, ask=True)
     identity = identified(target, packages)
     if refused is not None or isinstance(target, Missing) or identity is None:
         raise refused or missing_entrypoint(target, again)

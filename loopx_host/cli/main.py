@@ -69,7 +69,11 @@ def _serve(argv: list[str], version: str) -> Answer:
     with Progress() as progress:
         host = Operations(options.state_file, options.runtime_root, owns_process=True, waiting=progress)
         host.handle_signals()
-        receipt = _call(route, arguments, host)
+        try:
+            receipt = _call(route, arguments, host)
+        finally:
+            host.begin_answer()
+        host.check_signals()
     return with_commands(receipt, _repeated(argv)), 0 if receipt.get("ok", True) else EXIT_PROVIDER_FAILED
 
 
@@ -86,7 +90,11 @@ def _parse(route: Route, arguments: list[str]) -> Namespace | None:
         return None
     from loopx_host.cli.leaf import LeafParser
 
-    return LeafParser(route).parse_args(arguments)
+    parsed = LeafParser(route).parse_args(arguments)
+    empty = next((name for name, value in vars(parsed).items() if value == ""), None)
+    if empty is not None:  # an unset variable of a script, most likely
+        raise common.usage(f"the value of `{empty.replace('_', '-')}` is empty", route.words)
+    return parsed
 
 
 def _leaf_help(route: Route) -> str:

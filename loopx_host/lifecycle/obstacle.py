@@ -15,9 +15,18 @@ if TYPE_CHECKING:
 
 
 def obstacle(
-    extension_id: str, runtime: Runtime, target: Target | Missing, packages: Packages, again: tuple[str, ...]
+    extension_id: str,
+    runtime: Runtime,
+    target: Target | Missing,
+    packages: Packages,
+    again: tuple[str, ...],
+    *,
+    ask: bool,
 ) -> Refused | None:
-    """Return `entrypoint_missing` or ``<name>_unavailable`` for a launch of `target`, or None when it can start."""
+    """Return `entrypoint_missing` or ``<name>_unavailable`` for a launch of `target`, or None when it can start.
+
+    `ask` lets a prerequisite be started for its version; a preview starts nothing.
+    """
     if isinstance(target, Missing) or packages.identify(target) is None:
         return missing_entrypoint(target, again)
-    return prerequisites.missing(extension_id, runtime, packages)
+    return prerequisites.missing(extension_id, runtime, packages, ask=ask)

@@ -99,10 +99,11 @@ class Packages(Protocol):
         """Return the host-owned directory for this identity's byte code, or None when there can be none."""
         ...
 
-    def prerequisite(self, name: str) -> tuple[str, str | None] | None:
+    def prerequisite(self, name: str, *, ask: bool) -> tuple[str, str | None] | None:
         """Return (path, version or None) of a program a provider declares; None when it is not there.
 
-        A program of an installed runtime wheel comes before PATH; asking for the version is bounded.
+        A program of an installed runtime wheel comes before PATH. Without `ask` nothing is started: the version
+        is the remembered one of an unchanged program, or None. Asking it is a bounded run.
         """
         ...
 

@@ -71,7 +71,7 @@ class Switch:
 
     def preview(self, plan: str, packages: Packages) -> dict[str, Any]:
         """Return what executing would do, with what the environment would refuse."""
-        refused = obstacle(self.manifest.id, self.runtime, self.target, packages, self.again)
+        refused = obstacle(self.manifest.id, self.runtime, self.target, packages, self.again, ask=False)
         doctor = receipts.doctor_preview(self.manifest.id, self.manifest.version, available=refused is None)
         return {
             **self.receipt(executed=False, doctor=doctor, plan=plan),
@@ -94,7 +94,7 @@ def carry_out(
     Raises Refused: `entrypoint_missing` or `doctor_failed` with `active_after`, `state_moved`, and the store's.
     """
     target, manifest = switch.target, switch.manifest
-    refused = obstacle(manifest.id, switch.runtime, target, packages, switch.again)
+    refused = obstacle(manifest.id, switch.runtime, target, packages, switch.again, ask=True)
     if refused is not None or isinstance(target, Missing):
         why = refused or missing_entrypoint(target, switch.again)
         raise _with_active_after(why, switch, store, packages, processes, clock)

@@ -14,12 +14,17 @@ from loopx_host.registry.toml_source import Lines, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from loopx_host.core.errors import Refused
     from loopx_host.registry.ports import ManifestFolder
+    from loopx_host.registry.schemas import Bundle
 
 
-def load(folder: ManifestFolder, name: str) -> Manifest:
+def load(folder: ManifestFolder, name: str, check_schema: Callable[[Bundle], None] | None = None) -> Manifest:
     """Return the checked manifest `name` of `folder` (contract section 2).
+
+    `check_schema` judges the schemas it names, as `schemas.check` does, which it is when left out.
 
     Raises Refused: `manifest_unreadable`, `manifest_too_large`, `manifest_encoding`, `manifest_syntax`,
     `manifest_too_deep`, `api_incompatible`, or `manifest_invalid` with every problem under `problems`.
@@ -31,7 +36,7 @@ def load(folder: ManifestFolder, name: str) -> Manifest:
         code = "manifest_too_large" if error.kind == "too_large" else "manifest_unreadable"
         raise refuse(code, shown, f"{shown} cannot be used as a manifest: {error}") from None
     document, text = parse(data, shown)
-    report, attachments = Report(), Attachments(folder)
+    report, attachments = Report(), Attachments(folder, check_schema)
     form = normal_form(report, document, attachments)
     problems = [*report.errors, *report.warnings]
     if problems:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from loopx_host.registry.manifest import Manifest
     from loopx_host.registry.ports import ManifestFolder
+    from loopx_host.registry.schemas import Bundle
 
 AVAILABLE, AMBIGUOUS, BROKEN, INCOMPATIBLE, PACKAGE_MISSING = (
     "available",
@@ -24,6 +26,9 @@ AVAILABLE, AMBIGUOUS, BROKEN, INCOMPATIBLE, PACKAGE_MISSING = (
     "incompatible",
     "package_missing",
 )
+
+
+_NAMED = 5  # of many carriers of one id
 
 
 class Advertised:
@@ -59,19 +64,23 @@ class Advertised:
 
 
 def offers(
-    advertised: list[Advertised], open_manifest: Callable[[str], tuple[ManifestFolder, str]]
+    advertised: list[Advertised],
+    open_manifest: Callable[[str], tuple[ManifestFolder, str]],
+    check_schema: Callable[[Bundle], None] | None = None,
 ) -> list[dict[str, Any]]:
     """Return one row per advertisement, sorted by id and carrier."""
     ordered = sorted(advertised, key=lambda one: (one.id, one.carrier, one.location, one.value))
     copies: dict[str, list[Advertised]] = {}
     for one in ordered:
         copies.setdefault(one.id, []).append(one)
-    return [_row(one, copies[one.id], open_manifest) for one in ordered]
+
+    def read(path: str) -> Manifest:
+        return load(*open_manifest(path), check_schema)
+
+    return [_row(one, copies[one.id], read) for one in ordered]
 
 
-def _row(
-    one: Advertised, copies: list[Advertised], open_manifest: Callable[[str], tuple[ManifestFolder, str]]
-) -> dict[str, Any]:
+def _row(one: Advertised, copies: list[Advertised], read: Callable[[str], Manifest]) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": one_line(one.id, 100) or None,
         "distribution": one.distribution,
@@ -90,7 +99,7 @@ def _row(
         return {**row, "state": AMBIGUOUS, "code": "extension_ambiguous", "reason": reason}
     if one.code is not None:
         return {**row, "state": PACKAGE_MISSING if one.code == PACKAGE_MISSING else BROKEN}
-    return {**row, **_loaded(one, open_manifest)}
+    return {**row, **_loaded(one, read)}
 
 
 def _named(copies: list[Advertised]) -> str:
@@ -98,16 +107,20 @@ def _named(copies: list[Advertised]) -> str:
     carriers = [one.carrier for one in copies]
     if len(set(carriers)) < len(carriers):
         carriers = [f"{one.carrier} ({one.value} in {one.location})" for one in copies]
-    return " and ".join(carriers)
+    more = [f"{len(carriers) - _NAMED} more"] if len(carriers) > _NAMED else []
+    return " and ".join([*carriers[:_NAMED], *more])
 
 
-def _loaded(one: Advertised, open_manifest: Callable[[str], tuple[ManifestFolder, str]]) -> dict[str, Any]:
+def _loaded(one: Advertised, read: Callable[[str], Manifest]) -> dict[str, Any]:
     try:
-        manifest = load(*open_manifest(str(one.manifest_path)))
+        manifest = read(str(one.manifest_path))
     except Refused as refused:
         incompatible = refused.code == "api_incompatible"
         state = INCOMPATIBLE if incompatible else BROKEN
         return {"state": state, "code": refused.code, "reason": refused.diagnostic.summary}
+    except Exception as error:  # noqa: BLE001 (whatever a package makes us stumble over spoils its own row only)
+        reason = f"reading its manifest failed in a way it should not: {type(error).__name__}"
+        return {"state": BROKEN, "code": "manifest_unreadable", "reason": reason}
     if manifest.id != one.id:
         reason = f"the package advertises `{one.id}`, its manifest says `{manifest.id}`"
         return {"state": BROKEN, "code": "id_mismatch", "reason": reason}

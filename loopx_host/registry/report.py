@@ -184,6 +184,8 @@ def nearest(key: str, names: list[str]) -> tuple[str | None, bool]:
     if not scored:
         return None, False
     ratio, name = max(scored)
+    if "permissions" in names and "perm" in key.lower():  # a typo must never load as "zero permission"
+        return "permissions", True
     return name, ratio >= _CLOSE
 
 

@@ -22,6 +22,8 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _BASE = "loopx-snapshot:///"
 _ROWS = 10
 _MESSAGE = 300
+_INDEX_DIGITS = 9
+_DATA_KEYWORDS = ("enum", "const", "default", "examples")  # what they hold is data, whatever it looks like
 _APPLIED, _APPLIED_IN_ALL = 5_000, 100_000  # the worst such schemas compile in 0.2 and 4 seconds
 _BEGUN = 0
 
@@ -169,11 +171,15 @@ class _Unfolding:
         for step in unquote(fragment).split("/")[1:] if fragment.startswith("/") else ():
             key = step.replace("~1", "/").replace("~0", "~")
             if isinstance(found, list):
-                found = found[int(key)] if key.isdecimal() and int(key) < len(found) else None
+                found = found[int(key)] if _is_index(key) and int(key) < len(found) else None
             else:
                 found = found.get(key) if isinstance(found, dict) else None
         if found is not None:
             yield file, found
+
+
+def _is_index(key: str) -> bool:
+    return key.isascii() and key.isdigit() and len(key) <= _INDEX_DIGITS
 
 
 def _anchors(node: dict[str, Any]) -> tuple[object, object]:
@@ -187,7 +193,7 @@ def _objects(document: object) -> Iterator[dict[str, Any]]:
         node = waiting.pop()
         if isinstance(node, dict):
             yield node
-            waiting += node.values()
+            waiting += [value for key, value in node.items() if key not in _DATA_KEYWORDS]
         elif isinstance(node, list):
             waiting += node
 

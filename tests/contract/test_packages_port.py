@@ -172,4 +172,4 @@ def test_the_command_that_puts_a_distribution_back_names_its_version(world: Worl
 
 
 def test_a_prerequisite_that_is_not_there_is_none(world: World) -> None:
-    assert world.port.prerequisite("no-such-program-anywhere") is None
+    assert world.port.prerequisite("no-such-program-anywhere", ask=True) is None

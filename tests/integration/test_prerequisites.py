@@ -31,7 +31,7 @@ class Machine(Environment):
         super().__init__(root)
         self.programs = root / "programs"
         self.programs.mkdir()
-        self.env["PATH"] = f"{self.programs}:/usr/bin:/bin"
+        self.env["PATH"] = str(self.programs)  # this machine may have a node of its own
         self.starts = root / "starts"
         self.folder = root / "extensions/needy"
         write(self.folder / "provider", PROVIDER.format(starts=self.starts))
@@ -116,10 +116,27 @@ def test_an_install_without_its_prerequisite_starts_and_writes_nothing(machine: 
     assert not machine.state_file.exists()
 
 
-@pytest.mark.parametrize("lack", [absent, too_old], ids=["absent", "too_old"])
-def test_a_preview_says_that_the_prerequisite_lacks(machine: Machine, lack: object) -> None:
-    assert callable(lack)
-    lack(machine)
+def test_a_preview_says_that_the_prerequisite_is_absent(machine: Machine) -> None:
+    absent(machine)
+
+    answer = machine.put()
+
+    assert (answer.status, answer.document["would_refuse"]["code"]) == (0, "node_unavailable")
+
+
+def test_a_preview_starts_no_prerequisite_to_learn_its_version(machine: Machine) -> None:
+    started = machine.root / "node-was-started"
+    machine.node(f'echo >"{started}"; {NODE}')
+
+    answer = machine.put()
+
+    assert (answer.status, answer.document["would_refuse"]) == (0, None)
+    assert not started.exists()
+
+
+def test_a_preview_says_what_an_executed_verb_found_out(machine: Machine) -> None:
+    too_old(machine)
+    assert machine.put("--execute").code == "node_unavailable"
 
     answer = machine.put()
 

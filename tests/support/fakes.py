@@ -119,8 +119,9 @@ class MemoryPackages:
     def explain(self, proved: str, now: RuntimeIdentity, changed: list[str]) -> list[str]:  # noqa: ARG002 (the port's)
         return []
 
-    def prerequisite(self, name: str) -> tuple[str, str | None] | None:
-        return self.prerequisites.get(name)
+    def prerequisite(self, name: str, *, ask: bool) -> tuple[str, str | None] | None:
+        found = self.prerequisites.get(name)
+        return (found[0], found[1] if ask else None) if found else None
 
     def pip_command(self, owner: dict[str, str], launcher: str | None = None) -> str:  # noqa: ARG002 (the port's)
         return f"pip install {owner['name']}=={owner['version']}"

@@ -59,7 +59,7 @@ def test_the_first_that_lacks_is_refused(
     packages = MemoryPackages()
     packages.prerequisites = have
 
-    refused = missing("needy", runtime(zoo=">=2", node=">=22"), packages)
+    refused = missing("needy", runtime(zoo=">=2", node=">=22"), packages, ask=True)
 
     assert (refused and refused.code, refused and refused.exit_status) == (code, status)
 

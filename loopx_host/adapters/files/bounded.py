@@ -13,19 +13,27 @@ class NotRegularError(OSError):
     """The path names a FIFO, device, socket or directory."""
 
 
+class ForeignOwnerError(OSError):
+    """The file belongs to a user whose word is not to be taken."""
+
+
 class TooLargeError(OSError):
     """The file holds more than the caller takes."""
 
 
-def read_regular(path: str, limit: int) -> bytes:
-    """Return the bytes of the regular file `path`, at most `limit`.
+def read_regular(path: str, limit: int, owners: tuple[int, ...] | None = None) -> bytes:
+    """Return the bytes of the regular file `path`, at most `limit`; `owners` are the users it may belong to.
 
-    Raises NotRegularError at once for anything that could block or never end, TooLargeError, or OSError.
+    Raises NotRegularError at once for anything that could block or never end, ForeignOwnerError, TooLargeError,
+    or OSError.
     """
     descriptor = os.open(path, _NO_WAIT)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise NotRegularError("it is not a regular file")
+        if owners is not None and status.st_uid not in owners:
+            raise ForeignOwnerError(f"it belongs to another user ({status.st_uid})")
         return read_bounded(descriptor, limit)
     finally:
         os.close(descriptor)

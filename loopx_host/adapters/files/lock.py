@@ -7,6 +7,10 @@ import fcntl
 import os
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _PRIVATE = 0o600
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _PAUSE_SECONDS = 0.02
@@ -17,11 +21,15 @@ class LockBusyError(OSError):
 
 
 class FileLock:
-    """An exclusive lock on `path`, which is created 0600 and never removed (removing it would race)."""
+    """An exclusive lock on `path`, which is created 0600 and never removed (removing it would race).
 
-    def __init__(self, path: str, wait_seconds: float) -> None:
+    `check` is called while waiting and may raise.
+    """
+
+    def __init__(self, path: str, wait_seconds: float, check: Callable[[], None] | None = None) -> None:
         self._path = path
         self._wait_seconds = wait_seconds
+        self._check = check
         self._descriptor = -1
 
     def __enter__(self) -> FileLock:
@@ -31,6 +39,8 @@ class FileLock:
             while not self._try():
                 if time.monotonic() >= deadline:
                     raise LockBusyError(errno.EAGAIN, f"busy for {self._wait_seconds:g} s", self._path)
+                if self._check is not None:
+                    self._check()
                 time.sleep(_PAUSE_SECONDS)
         except BaseException:
             self._close()

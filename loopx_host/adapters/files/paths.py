@@ -9,6 +9,8 @@ from loopx_host.adapters.files import atomic
 
 APP = "loopx"
 PRIVATE = 0o700
+_GROUP_WRITES, _OTHERS_WRITE = 0o020, 0o002
+_NOWHERE = os.path.join(os.devnull, APP)  # below a file, nothing can be made
 
 
 def runtime_root(override: str | None = None) -> str:
@@ -18,8 +20,14 @@ def runtime_root(override: str | None = None) -> str:
 
 
 def cache_root() -> str:
-    """Return the platform's cache directory for loopx; everything in it is disposable."""
-    return _platform("XDG_CACHE_HOME", "~/.cache", "user_cache_dir")
+    """Return the platform's cache directory for loopx; everything in it is disposable.
+
+    A directory that somebody else could write to is not used: byte code in it would run as this user. Then the
+    answer is a path that can hold nothing.
+    """
+    path = _platform("XDG_CACHE_HOME", "~/.cache", "user_cache_dir")
+    trusted = os.path.isabs(path) and all(_is_private(place) for place in (path, os.path.dirname(path)))
+    return path if trusted else _NOWHERE
 
 
 def state_file(runtime: str) -> str:
@@ -30,6 +38,16 @@ def state_file(runtime: str) -> str:
 def absolute(path: str) -> str:
     """Return `path` absolute, with ``~`` expanded and links left alone."""
     return os.path.abspath(os.path.expanduser(path))
+
+
+def _is_private(place: str) -> bool:
+    """Whether only this user and root can write to a directory; one that is not there yet is."""
+    try:
+        status = os.stat(place)
+    except OSError:
+        return True
+    shared = status.st_mode & _OTHERS_WRITE or (status.st_mode & _GROUP_WRITES and status.st_gid != os.getegid())
+    return status.st_uid in (0, os.geteuid()) and not shared
 
 
 def _platform(variable: str, default: str, name: str) -> str:

@@ -25,20 +25,36 @@ if TYPE_CHECKING:
 class FileStateStore:
     """One state file, its lock beside it, and the directory of what is kept with it."""
 
-    def __init__(self, path: str, kept: str, wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
+    def __init__(
+        self,
+        path: str,
+        kept: str,
+        wait_seconds: float = LOCK_WAIT_SECONDS,
+        check: Callable[[], None] | None = None,
+    ) -> None:
+        self._check = check
         self._path = path
         self._kept = kept
         self._wait_seconds = wait_seconds
         self.location = visible(path)
 
     @classmethod
-    def at(cls, state_file: str | None, runtime_root: str | None) -> FileStateStore:
-        """Return the store for the caller's options; `state_file` wins and keeps the rest in ``P.d``."""
+    def at(
+        cls, state_file: str | None, runtime_root: str | None, check: Callable[[], None] | None = None
+    ) -> FileStateStore:
+        """Return the store for the caller's options; `state_file` wins and keeps the rest in ``P.d``.
+
+        `check` is called while waiting for the lock. Raises Refused `state_unsafe` when there is no home to keep
+        a state in.
+        """
         if state_file is not None:
             path = paths.absolute(state_file)
-            return cls(path, f"{os.path.realpath(path)}.d")
+            return cls(path, f"{os.path.realpath(path)}.d", check=check)
         path = paths.state_file(paths.runtime_root(runtime_root))
-        return cls(path, os.path.dirname(path))
+        if not os.path.isabs(path):
+            summary = "the home directory is not known, so there is no place for a state file"
+            raise refuse("state_unsafe", visible(path), summary, hint="set HOME, or name a place with --runtime-root")
+        return cls(path, os.path.dirname(path), check=check)
 
     def read(self) -> bytes | None:
         """Return the file's bytes or None. Raises Refused (see the port)."""
@@ -96,7 +112,7 @@ class FileStateStore:
         """Return ``act()`` done while holding the lock of `target`; what the system refuses is coded."""
         try:
             paths.make_private(os.path.dirname(target))
-            with FileLock(f"{target}.lock", self._wait_seconds):
+            with FileLock(f"{target}.lock", self._wait_seconds, self._check):
                 return act()
         except LockBusyError as error:
             raise refuse(
@@ -133,11 +149,14 @@ class FileStateStore:
 
     def _read(self, path: str) -> bytes | None:
         try:
-            return bounded.read_regular(path, STATE_BYTES)
+            return bounded.read_regular(path, STATE_BYTES, owners=(0, os.geteuid()))
         except FileNotFoundError:
             return None
         except bounded.NotRegularError as error:
             raise refuse("state_unsafe", self.location, f"the state file {self.location}: {error}") from None
+        except bounded.ForeignOwnerError as error:
+            summary = f"the state file {self.location}: {error}; what it says would run as you"
+            raise refuse("state_unsafe", self.location, summary, hint="use a state file of your own") from None
         except bounded.TooLargeError as error:
             raise refuse("state_damaged", self.location, f"the state file {self.location}: {error}") from None
         except OSError as error:

@@ -48,7 +48,7 @@ def compute(target: Target, watch: Watch) -> dict[str, Any] | None:
     files = _distribution_files(owner, target, places, watch)
     closure = _closure(owner, places, watch) if owner else {}
     groups = {
-        "launcher": canonical_digest([target.kind, target.module, launcher]),
+        "launcher": canonical_digest([target.kind, target.module, launcher, _neighbours(target, watch)]),
         "interpreter": canonical_digest([_interpreter(path, watch) for path in chain]),
         "distribution": canonical_digest([owner.label if owner else None, files]),
         "closure": canonical_digest(closure),
@@ -62,6 +62,17 @@ def compute(target: Target, watch: Watch) -> dict[str, Any] | None:
         "closure": closure,
         "not_covered": [*NOT_COVERED, *(() if owner or files else (UNOWNED_NOT_COVERED,))],
     }
+
+
+def _neighbours(target: Target, watch: Watch) -> dict[str, str | None]:
+    """Return name → digest of what a launcher that is a Python script would import from its own folder first."""
+    if target.module is not None or not launchers.is_python_script(target.path):
+        return {}
+    watch.glance(os.path.dirname(target.path))
+    found: dict[str, str | None] = {}
+    for path in source_trees.neighbours(target.path):
+        found.update(_tree(path, watch) if os.path.isdir(path) else {os.path.basename(path): watch.digest(path)})
+    return found
 
 
 def environment_places(programs: list[str], watch: Watch) -> list[str]:
@@ -112,7 +123,7 @@ def _distribution_files(
         watch.digest(os.path.join(owner.path, name))
     recorded = owner.record()
     if owner.editable_source() is None and recorded:
-        return {name: watch.digest(os.path.normpath(os.path.join(owner.site, name))) for name in recorded}
+        return _recorded_files(owner, recorded, watch)
     covered: dict[str, str | None] = {}
     for pointer in (*source_trees.pointers(owner), *source_trees.source_roots(owner)):
         watch.glance(pointer)
@@ -120,6 +131,19 @@ def _distribution_files(
         covered.update(_tree(path, watch))
     for name in recorded:
         covered[name] = watch.digest(os.path.normpath(os.path.join(owner.site, name)))
+    return covered
+
+
+def _recorded_files(owner: Installed, recorded: list[str], watch: Watch) -> dict[str, str | None]:
+    """Return the digests of what RECORD lists, and of what was put beside it into the package's own folders."""
+    paths = {name: os.path.normpath(os.path.join(owner.site, name)) for name in recorded}
+    covered = {name: watch.digest(path) for name, path in paths.items()}
+    inside = [path for path in paths.values() if os.path.dirname(path).startswith(owner.site + os.sep)]
+    packaged = [path for path in inside if not os.path.dirname(path).endswith(distributions.ENDINGS)]
+    more, directories = source_trees.beside(packaged)
+    for directory in directories:
+        watch.glance(directory)
+    covered.update({visible(os.path.relpath(path, owner.site)): watch.digest(path) for path in more})
     return covered
 
 

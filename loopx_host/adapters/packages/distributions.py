@@ -199,9 +199,9 @@ def entry_points_problem(text: str) -> str | None:
 
 def _is_volatile(name: str) -> bool:
     """Whether a recorded file says how it was installed rather than what was."""
-    if name.endswith((".pyc", ".pyo")):
-        return True
     folder, _, base = name.rpartition("/")
+    if folder.rpartition("/")[2] == "__pycache__":
+        return True
     return folder.endswith(ENDINGS) and base in _ADMINISTRATIVE
 
 

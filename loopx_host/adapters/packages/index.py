@@ -81,6 +81,7 @@ def _is_row(row: dict[str, Any]) -> bool:
 def _build(path: str) -> list[dict[str, Any]]:
     from loopx_host.adapters.files.manifest_folder import open_manifest
     from loopx_host.adapters.packages.discovery import discover
+    from loopx_host.adapters.process.judge import ForkedJudge
     from loopx_host.registry.offers import offers
 
     watch = Watch()
@@ -92,7 +93,7 @@ def _build(path: str) -> list[dict[str, Any]]:
         folder, name = open_manifest(manifest)
         return _Watched(folder, watch), name
 
-    rows = offers(found.advertised, opened)
+    rows = offers(found.advertised, opened, ForkedJudge().check)
     if watch.is_still:
         document = {
             "schema": SCHEMA,

@@ -84,13 +84,13 @@ class InstalledPackages:
 
         return pip_command(owner, launcher)
 
-    def prerequisite(self, name: str) -> tuple[str, str | None] | None:
+    def prerequisite(self, name: str, *, ask: bool) -> tuple[str, str | None] | None:
         """Return where a prerequisite is and its version (see the port)."""
         if self._programs is None:
             return None
         programs = self._programs()
         path = programs.find(name)
-        return (path, programs.version(path)) if path else None
+        return (path, programs.version(path, ask=ask)) if path else None
 
     def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:
         """Return ``<cache>/pycache/<identity>``, made 0700, or None when it cannot be made."""

@@ -55,6 +55,11 @@ def interpreters(path: str) -> list[str]:
     return chain
 
 
+def is_python_script(path: str) -> bool:
+    """Whether a Python interpreter stands anywhere in the chain that executes `path`."""
+    return any("python" in os.path.basename(program) for program in interpreters(path))
+
+
 def _candidates(name: str, folder: str | None) -> list[str]:
     if os.path.isabs(name):
         return [name]

@@ -32,13 +32,18 @@ class Programs:
         places += [os.path.join(place, name) for place in launchers.search_path()]
         return next((path for path in places if launchers.is_program(path)), None)
 
-    def version(self, path: str) -> str | None:
-        """Return the version that ``path --version`` prints, or None; remembered by the stat of the program."""
+    def version(self, path: str, *, ask: bool) -> str | None:
+        """Return the version that ``path --version`` prints, or None; remembered by the stat of the program.
+
+        Without `ask` the program is not started.
+        """
         memory = Memory(f"version:{path}", "version")
         known = memory.result()
         if known is not None:
             said = known.get("version")
             return said if isinstance(said, str) else None
+        if not ask:
+            return None
         watch = Watch()
         watch.glance(path)
         ended = self._processes.run(Launch([path, "--version"], Limits(_VERSION_SECONDS)))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from loopx_host.adapters.packages.distributions import Installed
 
 _FINDER_BYTES = 1024 * 1024
+_IMPORTABLE = (".py", ".pyc", ".so")
 _MODULES = (".py", ".so")
 _PREFIXES = ("", "-", "--editable--.")  # how build backends call them, underscores read as hyphens
 
@@ -81,16 +82,67 @@ def is_editable_unresolved(distribution: Installed) -> bool:
     )
 
 
+def beside(files: list[str]) -> tuple[list[str], list[str]]:
+    """Return (files, directories) that stand beside recorded `files` and could be imported in their place.
+
+    A folder that holds a recorded file is the package's own: whatever else is in it is looked at too, and a new
+    sub-folder with all that is below it.
+    """
+    own = {os.path.dirname(path) for path in files}
+    above = {parent for folder in own for parent in _parents(folder)}
+    found: list[str] = []
+    directories = sorted(own)
+    for folder in sorted(own):
+        for name in _names(folder):
+            path = os.path.join(folder, name)
+            if os.path.isdir(path):
+                if path not in own and path not in above and name != "__pycache__" and not name.startswith("."):
+                    more, below = files_below(path)
+                    found += more
+                    directories += below
+            elif path not in files:
+                found.append(path)
+    return found, directories
+
+
+def _parents(folder: str) -> list[str]:
+    found = []
+    while os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+        found.append(folder)
+    return found
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def neighbours(launcher: str) -> list[str]:
+    """Return what Python could import from the folder of a script: it stands first on the script's path."""
+    folder = os.path.dirname(launcher)
+    paths = [os.path.join(folder, name) for name in _names(folder)]
+    return [path for path in paths if path.endswith(_IMPORTABLE) or os.path.isfile(os.path.join(path, "__init__.py"))]
+
+
 def files_below(folder: str) -> tuple[list[str], list[str]]:
-    """Return (files, directories) of a source tree, without byte code and hidden folders."""
+    """Return (files, directories) of a source tree, links followed, without `__pycache__` and hidden folders."""
     if os.path.isfile(folder):
         return [folder], []
     files: list[str] = []
     directories: list[str] = []
-    for directory, names, entries in os.walk(folder):
+    seen: set[str] = set()
+    for directory, names, entries in os.walk(folder, followlinks=True):
+        real = os.path.realpath(directory)
+        if real in seen:  # a link back into the tree
+            names.clear()
+            continue
+        seen.add(real)
         names[:] = sorted(name for name in names if name != "__pycache__" and not name.startswith("."))
         directories.append(directory)
-        files += [os.path.join(directory, name) for name in sorted(entries) if not name.endswith((".pyc", ".pyo"))]
+        files += [os.path.join(directory, name) for name in sorted(entries)]
     return files, directories
 
 
@@ -167,11 +219,13 @@ def _importable(root: str) -> list[str]:
     except OSError:
         return []
     paths = [os.path.join(root, name) for name in names if not name.startswith(".")]
-    return [
-        path
-        for path in paths
-        if (path.endswith(_MODULES) and os.path.isfile(path)) or os.path.isfile(os.path.join(path, "__init__.py"))
-    ]
+    return [path for path in paths if (path.endswith(_MODULES) and os.path.isfile(path)) or _is_package(path)]
+
+
+def _is_package(path: str) -> bool:
+    """Whether a folder could be imported, as a package or as a namespace with modules in it."""
+    is_named = os.path.basename(path).isidentifier()
+    return is_named and any(name == "__init__.py" or name.endswith(_MODULES) for name in _names(path))
 
 
 def _single(module: str, distribution: Installed, places: list[str]) -> str | None:

@@ -11,20 +11,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
-ASKING_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Whatever ends a process by default and can be caught; only what SIGKILL and SIGSTOP do is out of reach.
+ASKING_TO_STOP = tuple(
+    getattr(signal, name)
+    for name in (
+        *("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGALRM", "SIGUSR1", "SIGUSR2", "SIGVTALRM", "SIGPROF"),
+        *("SIGXCPU", "SIGIO", "SIGPWR", "SIGTRAP", "SIGSTKFLT"),
+    )
+    if hasattr(signal, name)
+)
+_SIGNAL_BASE = 128
 
 
 class Interrupts:
-    """Inside ``with interrupts:`` a signal is kept and wakes `descriptor`; leaving the block raises it.
+    """Signals as something to look at: an arriving one is kept in `pending` and wakes `descriptor`.
 
-    Outside such a block it raises Interrupted at once. Without `install` nothing is handled and `descriptor`
-    is -1: an embedding program keeps its own handlers.
+    It is raised, as Interrupted, only where the program says so: at the end of a ``with interrupts:`` block, by
+    `check`, or at once inside ``with interrupts.waiting():``, around a call that may wait for somebody. Anywhere
+    else an exception out of a signal handler could land between a fork and its bookkeeping. Without `install`
+    nothing is handled and `descriptor` is -1: an embedding program keeps its own handlers.
     """
 
     def __init__(self) -> None:
         self.descriptor = -1
         self.pending: int | None = None
-        self._depth = 0
+        self._is_waiting = False
+        self._is_answering = False
 
     def install(self) -> None:
         """Handle the signals of this process; one that was ignored at the start (nohup) stays ignored."""
@@ -38,21 +50,43 @@ class Interrupts:
         # Inherited as ignored, the kernel would reap children itself and lose their exit status.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
+    def check(self) -> None:
+        """Raise Interrupted if a signal asked to stop."""
+        if self.pending is not None:
+            number, self.pending = self.pending, None
+            raise Interrupted(number, signal.Signals(number).name)
+
+    def waiting(self) -> _Waiting:
+        """Return the block inside which a signal is raised at once."""
+        return _Waiting(self)
+
+    def answer(self) -> None:
+        """Say that only the answer is left to write: it is not cut in half, unless a second signal insists."""
+        self._is_answering = True
+
     def __enter__(self) -> Interrupts:
-        self._depth += 1
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-        if self._depth == 0 and self.pending is not None:
-            self._raise(self.pending)
+        self.check()
 
     def _arrived(self, number: int, _frame: FrameType | None) -> None:
-        if self._depth:
-            self.pending = self.pending or number
-        else:
-            self._raise(number)
+        if self._is_answering and self.pending is not None:
+            os._exit(_SIGNAL_BASE + number)
+        self.pending = self.pending or number
+        if self._is_waiting:
+            self.check()
 
-    def _raise(self, number: int) -> None:
-        self.pending = None
-        raise Interrupted(number, signal.Signals(number).name)
+
+class _Waiting:
+    """See `Interrupts.waiting`."""
+
+    def __init__(self, interrupts: Interrupts) -> None:
+        self._interrupts = interrupts
+
+    def __enter__(self) -> None:
+        self._interrupts._is_waiting = True  # noqa: SLF001 (one object in two halves)
+        self._interrupts.check()
+
+    def __exit__(self, *_: object) -> None:
+        self._interrupts._is_waiting = False  # noqa: SLF001

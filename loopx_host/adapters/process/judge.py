@@ -1,47 +1,80 @@
-"""Judge an instance by a third party's schema in a forked child with a deadline.
+"""Judge by a third party's schema in a forked child with a deadline and a bound on memory.
 
-A schema can be written so that judging takes longer than the universe will last, and no signal reaches the
-library while it judges. A child can be killed; a fork without exec costs well under a millisecond.
+A schema can be written so that compiling it or judging by it takes longer than the universe will last, or all the
+memory there is, and no signal reaches the library while it is at work. A child can be killed; a fork without exec
+costs well under a millisecond.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import select
 import signal
 import warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loopx_host.adapters.process.interrupts import Interrupts
     from loopx_host.lifecycle.ports import Verdict
     from loopx_host.registry.schemas import Bundle
 
 DEADLINE_SECONDS = 5.0
+MEMORY_BYTES = 512 * 1024 * 1024  # beyond what the process has when it forks
 _CHUNK = 1 << 16
 _ANSWER_BYTES = 1 << 20
 
 
 class ForkedJudge:
-    """The judging port (see `lifecycle.ports`)."""
+    """The judging port (see `lifecycle.ports`), and the check of a schema before it is trusted."""
 
-    def __init__(self, deadline_seconds: float = DEADLINE_SECONDS) -> None:
+    def __init__(self, interrupts: Interrupts | None = None, deadline_seconds: float = DEADLINE_SECONDS) -> None:
+        self._interrupts = interrupts
         self._deadline_seconds = deadline_seconds
 
     def violations(self, bundle: Bundle, instance: object) -> Verdict:
-        """Return the rows of what `instance` breaks; None when that could not be found out in time."""
+        """Return the rows of what `instance` breaks; None when that could not be found out within the bounds."""
+        from loopx_host.registry import schemas
+
+        rows = self._in_child(lambda: schemas.violations(schemas.validator(bundle), instance))
+        return rows if isinstance(rows, list) else None
+
+    def check(self, bundle: Bundle) -> None:
+        """Refuse a schema that could not be applied (see `schemas.check`). Raises SchemaError."""
+        from loopx_host.registry import schemas
+
+        def checked() -> object:
+            try:
+                schemas.check(bundle)
+            except schemas.SchemaError as error:
+                return {"code": error.code, "message": str(error)}
+            return []
+
+        said = self._in_child(checked)
+        if said == []:
+            return
+        if isinstance(said, dict):
+            raise schemas.SchemaError(str(said["code"]), str(said["message"]))
+        raise schemas.SchemaError("schema_invalid", f"{bundle.path} costs more time or memory than a schema may")
+
+    def _in_child(self, work: Callable[[], object]) -> object:
+        """Return what `work` returned in a child, as JSON carries it; None when it did not within the bounds."""
         # Loaded before the fork: the child must wait for no import lock.
         import jsonschema_rs  # noqa: F401
-
-        from loopx_host.registry import schemas  # noqa: F401
 
         reading, writing = os.pipe()
         child = _fork()
         if child == 0:
-            _answer(writing, bundle, instance)
+            _answer(writing, work)
         os.close(writing)
         try:
-            return _parsed(_read(reading, self._deadline_seconds))
+            if self._interrupts is None:
+                return _parsed(_read(reading, self._deadline_seconds))
+            with self._interrupts.waiting():
+                return _parsed(_read(reading, self._deadline_seconds))
         finally:
             os.close(reading)
             os.kill(child, signal.SIGKILL)
@@ -56,18 +89,14 @@ def _fork() -> int:
         return os.fork()
 
 
-def _answer(writing: int, bundle: Bundle, instance: object) -> None:
-    """Judge and say so, in the child; leaves without running anything the parent registered."""
-    from loopx_host.registry.schemas import SchemaError, validator, violations
-
+def _answer(writing: int, work: Callable[[], object]) -> None:
+    """Do the work and say what came of it, in the child; leaves without running anything the parent registered."""
     status = 1
     try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        try:
-            said: object = violations(validator(bundle), instance)
-        except SchemaError as error:
-            said = str(error)
-        data = memoryview(json.dumps(said).encode("ascii"))
+        for number in (signal.SIGINT, signal.SIGQUIT):  # a terminal sends these to both; the parent decides
+            signal.signal(number, signal.SIG_IGN)
+        _bound_memory()
+        data = memoryview(json.dumps(work()).encode("ascii"))
         while data:
             data = data[os.write(writing, data) :]
         status = 0
@@ -75,8 +104,22 @@ def _answer(writing: int, bundle: Bundle, instance: object) -> None:
         os._exit(status)
 
 
+def _bound_memory() -> None:
+    """Allow this child a bounded amount of address space more than it was forked with; no core file."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            present = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    bound = present + MEMORY_BYTES
+    if hard == resource.RLIM_INFINITY or bound < hard:
+        resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
+
+
 def _read(reading: int, seconds: float) -> bytes:
-    """Return what the child wrote before it closed its end, or what there is at the deadline."""
+    """Return what the child wrote before it closed its end, or nothing at the deadline."""
     import time
 
     deadline = time.monotonic() + seconds
@@ -94,9 +137,8 @@ def _read(reading: int, seconds: float) -> bytes:
     return b""
 
 
-def _parsed(data: bytes) -> Verdict:
+def _parsed(data: bytes) -> object:
     try:
-        rows = json.loads(data)
+        return json.loads(data)
     except ValueError:
         return None
-    return rows if isinstance(rows, list) else None

@@ -38,6 +38,7 @@ class PrivateDirectory:
         for _ in range(_ATTEMPTS):
             path = os.path.join(base, f"{_PREFIX}{os.urandom(_RANDOM_BYTES).hex()}")
             os.mkdir(path, 0o700)
+            os.chmod(path, 0o700)  # a umask can have taken bits away
             descriptor = _lock(path)
             if descriptor is not None:
                 return cls(path, descriptor)

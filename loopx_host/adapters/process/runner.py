@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 RUNG = "process"
 _MIB = 1 << 20
+_ENDINGS = (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED)
 _KILL_SECONDS = 2.0  # how long a killed process may take to end
 _BLIND_POLL_MS = 5  # only where a process has no descriptor to wait for
 
@@ -218,10 +219,12 @@ class Provider:
     def _has_exited(self) -> bool:
         """Whether the leader has ended; its status is left for later, so that its number stays its own."""
         try:
-            return os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+            seen = os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             self._lost = True
             return True
+        # A provider that asked to be traced is also "seen" when it merely stops.
+        return seen is not None and seen.si_code in _ENDINGS
 
     def _status(self, stopped_by: str | None) -> dict[str, Any]:
         """Return exit code or signal name; a status that somebody else took is no success."""

@@ -44,7 +44,7 @@ def doctor(
     manifest = entry.manifest
     digest = plan_digest("doctor", entry.id, entry, to=manifest, target=target, identity=identified(target, packages))
     bind(digest, plan, entry.id, _again(entry)[:-1])
-    refused = obstacle(entry.id, runtime, target, packages, _again(entry))
+    refused = obstacle(entry.id, runtime, target, packages, _again(entry), ask=execute)
     if not execute:
         block = receipts.doctor_preview(entry.id, manifest.version, available=refused is None)
         said = receipts.would_refuse(refused)

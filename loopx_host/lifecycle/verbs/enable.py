@@ -47,7 +47,7 @@ def enable(
     digest = plan_digest(VERB, entry.id, entry, to=entry.manifest, target=target, identity=identity)
     bind(digest, plan, entry.id, ("extension", VERB, entry.id))
     again = ("extension", VERB, entry.id, "--execute")
-    refused = obstacle(entry.id, runtime, target, packages, again)
+    refused = obstacle(entry.id, runtime, target, packages, again, ask=execute)
     if not execute:
         doctor = receipts.doctor_preview(entry.id, entry.manifest.version, available=refused is None)
         preview = _receipt(entry, doctor, digest, executed=False)

@@ -55,7 +55,7 @@ def _extension_rows(entry: Entry, packages: Packages) -> list[Row]:
     if not entry.enabled:
         return [_refused("extension", entry.id, refusal(entry, found), status=OK)]
     runtime = entry.manifest.runtime
-    lacking = needs.missing(entry.id, runtime, packages) if runtime else None
+    lacking = needs.missing(entry.id, runtime, packages, ask=False) if runtime else None
     if lacking is not None:
         return [_refused("prerequisite", entry.id, lacking)]
     if found.is_ready:

@@ -61,7 +61,7 @@ def install(
         "permissions": manifest.permissions,
         "plan": digest,
     }
-    refused = obstacle(manifest.id, runtime, target, packages, again)
+    refused = obstacle(manifest.id, runtime, target, packages, again, ask=execute)
     if not execute:
         doctor = receipts.doctor_preview(manifest.id, manifest.version, available=refused is None)
         head = receipts.operation(VERB, manifest, executed=False, changed=False, doctor=doctor)

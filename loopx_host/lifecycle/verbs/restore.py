@@ -118,7 +118,7 @@ def _manifest_path(item: dict[str, Any]) -> str:
 def _exported(open_source: Callable[[str], Source], item: dict[str, Any]) -> Source:
     """Return the manifest an export names, if it still is that one. Raises Refused."""
     source = open_source(_manifest_path(item))
-    if source.manifest.digest != item["digest"]:
+    if source.manifest.digest != item["digest"] or source.manifest.id != item["id"]:
         raise refuse(
             "manifest_changed",
             item["id"],
@@ -164,7 +164,7 @@ def _is_item(row: object) -> bool:
     owner = row.get("distribution")
     path = row.get("manifest_path")
     texts = all(isinstance(row.get(key), str) for key in ("id", "revision", "digest"))
-    placed = path is None or (isinstance(path, str) and path.startswith("/"))
+    placed = path is None or (isinstance(path, str) and path.startswith("/") and "\0" not in path)
     named = owner is None or (isinstance(owner, dict) and all(isinstance(owner.get(key), str) for key in _OWNER))
     return texts and placed and named and isinstance(row.get("enabled"), bool)
 

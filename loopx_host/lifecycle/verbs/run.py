@@ -54,7 +54,7 @@ def run(
         schemas.admit(asked)
     receipt = _receipt(entry, runtime, asked, request)
     again = ("extension", "doctor", entry.id, "--execute")
-    refused = refusal(entry, found) if not found.is_ready else missing(entry.id, runtime, packages)
+    refused = refusal(entry, found) if not found.is_ready else missing(entry.id, runtime, packages, ask=execute)
     if not execute:
         return _preview(receipt, refused)
     if refused is not None or found.target is None or found.identity is None:
