@@ -30,6 +30,7 @@ NOT_COVERED = (
     "files of dependencies that were edited by hand (their RECORD is covered)",
     "sitecustomize and usercustomize",
     "programs that a shell wrapper executes further on",
+    "writes through a memory mapping that move no time stamp",
 )
 UNOWNED_NOT_COVERED = "anything behind the launcher: no installed distribution carries it"
 
