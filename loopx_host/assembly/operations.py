@@ -400,6 +400,7 @@ class Operations:
 
     def _source(self, manifest_path: str, *, by_id: bool = False) -> Source:
         """Load a manifest file. Raises Refused with the codes of `registry.load`."""
+        from loopx_host.adapters.files.author_package import manifest_of
         from loopx_host.adapters.files.manifest_folder import open_manifest
         from loopx_host.adapters.files.paths import absolute
         from loopx_host.adapters.process.judge import ForkedJudge
@@ -407,7 +408,7 @@ class Operations:
         from loopx_host.lifecycle.admission import Source
         from loopx_host.registry.load import load
 
-        path = absolute(manifest_path)
+        path = manifest_of(absolute(manifest_path))
         folder, name = open_manifest(path)
         manifest = load(folder, name, ForkedJudge(self._signals()).check)
         return Source(manifest, visible(path), folder.location, by_id=by_id, carrier=self._carrier(path))

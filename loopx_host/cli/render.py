@@ -155,7 +155,7 @@ def _operation(document: dict[str, Any]) -> str:
     lines = [f"{name}: {_headline(document)}"]
     lines += _field_lines({key: value for key, value in document.items() if key not in _SAID | {"would_refuse"}}, 1)
     lines += _refusal_lines(document)
-    if document["dry_run"] and document.get("next_command"):
+    if document["dry_run"] and document.get("next_command") and not document.get("would_refuse"):
         lines.append(f"to do it: {document['next_command']}")
     return _clean(lines)
 

@@ -50,15 +50,16 @@ def _list(rows: list[dict[str, Any]]) -> list[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("Extension", "Version", "State", "Revision", "Why", box=None, pad_edge=False, header_style="bold")
+    table = Table(
+        "ID", "VERSION", "ENABLED", "READY", "REVISION", "REASON", box=None, pad_edge=False, header_style="bold"
+    )
     for row in rows:
-        state, style = (
-            ("ready", "green") if row["ready"] else ("enabled", "yellow") if row["enabled"] else ("off", "dim")
-        )
+        style = "green" if row["ready"] else "yellow" if row["enabled"] else "dim"
         table.add_row(
             Text(visible(row["id"]), style="bold"),
             Text(visible(row["version"] or "-")),
-            Text(state, style=style),
+            Text("yes" if row["enabled"] else "no"),
+            Text("yes" if row["ready"] else "no", style=style),
             Text(row["active_revision"] or "-", style="dim"),
             Text(row["reason"] or "", style="yellow"),
         )

@@ -98,13 +98,26 @@ def refusal(entry: Entry, found: Readiness) -> Refused:
         ),
         "readiness_stale": (
             f"{name} is stale: {_what_changed(found)} changed since the doctor proved it",
-            "probe it as it is now",
-            probe,
+            "trust the changed manifest" if _manifest_changed(found) else "probe it as it is now",
+            _upgrade(entry) if _manifest_changed(found) else probe,
         ),
     }
     summary, hint, command = sentences[found.verdict]
     blocks: dict[str, object] = {"changed": found.changed, "changed_details": found.details} if found.changed else {}
     return refuse(found.verdict, entry.id, summary, hint=hint, next_command=command, **blocks)
+
+
+def _manifest_changed(found: Readiness) -> bool:
+    """Whether the manifest itself is among what changed: probing would prove the old one once more."""
+    return any(detail.split(" ")[0].endswith("extension.toml") for detail in found.details)
+
+
+def _upgrade(entry: Entry) -> tuple[str, ...]:
+    """Return the command that trusts the manifest as it is now, found the way it was found at install."""
+    path = entry.active.raw.get("manifest_path")
+    if entry.active.raw.get("source") == "discovered" or not isinstance(path, str):
+        return ("extension", "upgrade", entry.id, "--execute")
+    return ("extension", "upgrade", "--manifest", path, "--execute")
 
 
 def _what_changed(found: Readiness) -> str:

@@ -31,7 +31,9 @@ def missing_entrypoint(target: Missing | Target, again: tuple[str, ...]) -> Refu
             "entrypoint_missing",
             target.name,
             f"`{target.name}` is not an executable in any of: {', '.join(target.searched) or 'no directory'}",
-            hint=f"install the package that carries it into the environment loopx runs in: {target.environment}",
+            hint="correct the path, or make the file executable (chmod +x)"
+            if "/" in target.name
+            else f"install the package that carries it into the environment loopx runs in: {target.environment}",
             next_command=again,
             searched=list(target.searched),
         )

@@ -107,12 +107,14 @@ def carry_out(
     raw = switched(switch, probed, packages.platform(), at)
     replace_entry(store, switch.entry, raw, manifest.snapshot)
     before = switch.revision.get("proved_identity")
-    return {
+    receipt = {
         **switch.receipt(executed=True, doctor=doctor, plan=plan),
         "at": at,
         "duration_ms": doctor["duration_ms"],
-        "code_changed": before is not None and probed.identity is not None and before != probed.identity.digest,
     }
+    if before is None or switch.verb != "rollback":
+        return receipt
+    return {**receipt, "code_changed": probed.identity is not None and before != probed.identity.digest}
 
 
 def switched(switch: Switch, probed: Probe, platform: str, at: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import select
@@ -13,6 +14,7 @@ from loopx_host.adapters.process.conversation import EXITED, INTERRUPTED, Conver
 from loopx_host.adapters.process.environment import provider_environment
 from loopx_host.adapters.process.private_directory import PrivateDirectory
 from loopx_host.core.limits import TERMINATE_GRACE_SECONDS
+from loopx_host.core.text import visible
 from loopx_host.lifecycle.launch import TIMEOUT, Ended
 
 TYPE_CHECKING = False
@@ -85,7 +87,7 @@ class ProcessRunner:
                 bufsize=0,
             )
         except (OSError, ValueError) as error:
-            return Ended(start_error=_why(error))
+            return Ended(start_error=_why(error, launch.argv[0]))
         provider = Provider(child, launch, subreaper=subreaper, before=before)
         try:
             return provider.attend(self._interrupts.descriptor, self._waiting)
@@ -272,7 +274,11 @@ def _limit(pid: int, which: int, value: int) -> bool:
     return True
 
 
-def _why(error: OSError | ValueError) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error)
+def _why(error: OSError | ValueError, program: str) -> str:
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    if error.errno == errno.ENOENT and os.path.exists(program):
+        return f"{error.strerror}: {visible(program)} is there, so it is the interpreter that its first line names"
+    if error.errno == errno.ENOEXEC:
+        return f"{error.strerror}: {visible(program)} is neither a program nor a script with a #! line"
+    return error.strerror

@@ -60,7 +60,14 @@ def _extension_rows(entry: Entry, packages: Packages) -> list[Row]:
         return [_refused("prerequisite", entry.id, lacking)]
     if found.is_ready:
         proof = entry.proof or {}
-        return [_row("extension", OK, entry.id, f"enabled, unchanged since its proof of {proof.get('verified_at')}")]
+        return [
+            _row(
+                "extension",
+                OK,
+                entry.id,
+                f"{entry.id} is enabled, unchanged since its proof of {proof.get('verified_at')}",
+            )
+        ]
     row = _refused("extension", entry.id, refusal(entry, found))
     owner = entry.active.raw.get("distribution")
     if found.verdict == "entrypoint_missing" and owner:
