@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 OPERATION_SCHEMA = "loopx_extension_operation_v0"
 DOCTOR_SCHEMA = "loopx_extension_doctor_v0"
 UNOWNED = "unowned"
+# A probe is to write nowhere but in its private directory; what holds it to that is said, and today nothing does.
+READ_ONLY = {"enforced": False, "by": None}
 RUN_SCHEMA = "loopx_extension_run_receipt_v0"
 DETAIL_SCHEMA = "loopx_extension_detail_v0"
 
@@ -67,6 +69,7 @@ def doctor_block(extension_id: str, version: str, probed: Probe) -> Receipt:
         "exit_code": ended.exit_code if ended else None,
         "signal": ended.signal if ended else None,
         "stderr_tail": probed.tail,
+        "read_only": READ_ONLY,
         "duration_ms": ended.duration_ms if ended else 0,
         "containment": ended.containment if ended else None,
     }

@@ -129,6 +129,19 @@ def _revision(form: object) -> str:
     return sha256(text.encode()).hexdigest()[:16]
 
 
+@pytest.mark.req("X14")
+def test_a_doctor_says_that_nothing_holds_it_to_reading_only(loopx: Loopx) -> None:
+    """The reporting half of the row: enforcing it is the work of containment."""
+    loopx.make_extension("subject", ECHO)
+
+    probed = loopx("extension", "doctor", "subject", "--execute").document
+    installed = loopx("extension", "show", "subject").document
+
+    assert probed["read_only"] == {"enforced": False, "by": None}
+    assert probed["external_writes_performed"] is False
+    assert installed["ready"] is True
+
+
 @pytest.mark.req("X17")
 def test_an_unowned_launcher_of_a_capability_is_warned_of(loopx: Loopx) -> None:
     manifest = loopx.write_extension("subject", ECHO)

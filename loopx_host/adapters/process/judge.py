@@ -44,6 +44,8 @@ class ForkedJudge:
 
     def check(self, bundle: Bundle) -> None:
         """Refuse a schema that could not be applied (see `schemas.check`). Raises SchemaError."""
+        import jsonschema.validators  # noqa: F401 (once here, not again in every child)
+
         from loopx_host.registry import schemas
 
         def checked() -> object:
