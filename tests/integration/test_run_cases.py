@@ -348,11 +348,13 @@ def test_a_declared_variable_is_passed_on_and_an_undeclared_one_is_not(puppets: 
 def test_a_declared_variable_cannot_move_the_private_directory(loopx: Loopx) -> None:
     loopx.make_extension("puppet", env=["TMPDIR", "PYTHONPYCACHEPREFIX"])
 
-    result = loopx.run("puppet", told(SURROUNDINGS), env={"PYTHONPYCACHEPREFIX": "/nonexistent"}).document
+    result = loopx.run(
+        "puppet", told(SURROUNDINGS), env={"PYTHONPYCACHEPREFIX": str(loopx.root / "elsewhere")}
+    ).document
 
     env = result["provider_result"]["env"]
     assert env["TMPDIR"] == result["provider_result"]["cwd"]
-    assert env["PYTHONPYCACHEPREFIX"] != "/nonexistent"
+    assert env["PYTHONPYCACHEPREFIX"] != str(loopx.root / "elsewhere")
 
 
 def test_a_provider_runs_in_a_private_directory_that_is_gone_afterwards(puppets: Loopx) -> None:

@@ -151,7 +151,7 @@ def _reader(installed: Installed) -> Distribution:
             return installed.text(filename)
 
         def locate_file(self, path: object) -> NoReturn:
-            raise NotImplementedError(path)  # it is asked for text only
+            raise LookupError(path)  # it is asked for text only
 
     return Reader()
 
