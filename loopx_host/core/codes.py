@@ -1,7 +1,7 @@
 """The one table of diagnostic codes: exit status, error status and what `next_command` is.
 
 A code is never renamed or reused; docs/reference/diagnostics.md has a heading for each and a test
-compares the two. `NEXT` says where the next command comes from: the refusal gives one, the same command
+compares the two. The third column says where the next command comes from: the refusal gives one, the same command
 is to be repeated, or no command could help.
 """
 
@@ -10,11 +10,8 @@ from __future__ import annotations
 GIVEN, RETRY, NONE = "given", "retry", "none"
 
 EXIT_PROVIDER_FAILED = 1
-EXIT_REFUSED = 2
-EXIT_PREREQUISITE = 69
 EXIT_INTERNAL = 70
 EXIT_OUTPUT = 74
-EXIT_TRY_AGAIN = 75
 
 # code: (exit status, `status` of the error document, source of next_command)
 CODES: dict[str, tuple[int, str, str]] = {

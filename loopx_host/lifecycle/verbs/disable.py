@@ -6,7 +6,7 @@ from loopx_host.lifecycle import receipts
 from loopx_host.lifecycle.plan import bind, plan_digest
 from loopx_host.lifecycle.proof import remembered
 from loopx_host.lifecycle.state import State
-from loopx_host.lifecycle.transitions import present
+from loopx_host.lifecycle.transitions import enabled_after, present
 from loopx_host.lifecycle.writing import replace_entry
 
 TYPE_CHECKING = False
@@ -33,5 +33,5 @@ def disable(extension_id: str, *, store: StateStore, clock: Clock, execute: bool
     at = clock.now()
     if entry.enabled:
         event = {"at": at, "operation": VERB, "revision": entry.active.id}
-        replace_entry(store, entry, remembered({**entry.raw, "enabled": False}, event))
+        replace_entry(store, entry, remembered({**entry.raw, "enabled": enabled_after(entry, VERB)}, event))
     return {**receipt, "at": at}

@@ -12,7 +12,7 @@ from loopx_host.lifecycle.probe import probe
 from loopx_host.lifecycle.proof import proved, remembered
 from loopx_host.lifecycle.refusals import doctor_failed, missing_entrypoint
 from loopx_host.lifecycle.state import State
-from loopx_host.lifecycle.transitions import present
+from loopx_host.lifecycle.transitions import enabled_after, present
 from loopx_host.lifecycle.writing import replace_entry
 
 TYPE_CHECKING = False
@@ -66,7 +66,7 @@ def enable(
 def _recorded(entry: Entry, target: Target, probed: Probe, platform: str, at: str) -> dict[str, Any]:
     raw = proved(with_pin(entry, target) if probed.verified else entry.raw, probed, platform, at)
     event = {"at": at, "operation": VERB, "revision": entry.active.id, "failure_kind": probed.failure_kind}
-    return remembered({**raw, "enabled": entry.enabled or probed.verified}, event)
+    return remembered({**raw, "enabled": enabled_after(entry, VERB) if probed.verified else entry.enabled}, event)
 
 
 def _receipt(entry: Entry, doctor: dict[str, Any], plan: str, *, executed: bool) -> dict[str, Any]:

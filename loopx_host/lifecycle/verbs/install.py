@@ -12,7 +12,7 @@ from loopx_host.lifecycle.probe import probe
 from loopx_host.lifecycle.proof import proved, remembered
 from loopx_host.lifecycle.refusals import doctor_failed, missing_entrypoint
 from loopx_host.lifecycle.state import State
-from loopx_host.lifecycle.transitions import admit
+from loopx_host.lifecycle.transitions import admit, enabled_after
 from loopx_host.lifecycle.writing import add_entry
 
 TYPE_CHECKING = False
@@ -93,7 +93,7 @@ def _entry(
     manifest = source.manifest
     raw: dict[str, Any] = {
         "id": manifest.id,
-        "enabled": True,
+        "enabled": enabled_after(None, VERB),
         "active_revision": manifest.revision,
         "rollback_revision": None,
         "revisions": [source.revision(target, owner, at)],
