@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -34,8 +35,15 @@ TARGETS = {
     "extension list, 10 installed": 2.5,
     "extension run, no schemas": 3.0,
     "extension run, text-stats with schemas": 4.0,
-    "Host.run, sh provider (ms added)": 1.0,
-    "Host.run, Python provider": 1.1,
+    "extension run, small provider: contained over process (ms added)": 6.0,
+    "Host.run, small provider, process (ms added)": 1.0,
+    "Host.run, small provider, limits (ms added)": None,
+    "Host.run, small provider, contained (ms added)": 3.0,
+    "Host.run, small provider, namespaced (ms added)": None,
+    "Host.run, Python provider, process": 1.1,
+    "Host.run, Python provider, limits": None,
+    "Host.run, Python provider, contained": 1.35,
+    "Host.run, Python provider, namespaced": None,
     "identity, 930 files, warm (ms)": None,
     "identity, 930 files, cold (ms)": None,
     "index rebuild, 1000 distributions": 1.2,
@@ -107,13 +115,13 @@ class Bench:
             subprocess.run(command, check=True, env=self.env, stdin=request, stdout=subprocess.DEVNULL)
             return (time.perf_counter() - began) * 1000
 
-    def ratio(self, name: str, ours: list[str], base: list[str]) -> None:
+    def ratio(self, name: str, ours: list[str], base: list[str], unit: str = "×") -> None:
         """Add a row: `ours` against `base`, alternating."""
         mine, theirs = [], []
         for _ in range(self.pairs + 1):
             theirs.append(self.wall_ms(base))
             mine.append(self.wall_ms(ours))
-        self.add(name, mine[1:], theirs[1:])
+        self.add(name, mine[1:], theirs[1:], unit)
 
     def add(self, name: str, mine: list[float], theirs: list[float], unit: str = "×") -> None:
         """Add a row of paired samples: their ratio, or with unit ``ms`` their difference."""
@@ -156,7 +164,7 @@ import json, os, subprocess, sys, time
 from loopx_host import Host
 extension, command, pairs = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
 request = json.load(open(sys.argv[4])); data = json.dumps(request).encode()
-host = Host.open(); mine, theirs = [], []
+host = Host.open(containment=sys.argv[5]); mine, theirs = [], []
 for _ in range(pairs + 1):
     began = time.perf_counter()
     subprocess.run(command, input=data, capture_output=True, check=True)
@@ -169,23 +177,41 @@ print(json.dumps([[1000 * value for value in values[1:]] for values in (mine, th
 """
 
 
-def embedded(bench: Bench) -> None:
-    folder = bench.place / "shell"
-    folder.mkdir()
-    program = folder / "answer"
+def small(program: Path) -> None:
+    """Make a provider that takes about a millisecond: compiled where there is a compiler, else a shell script."""
+    if shutil.which("cc"):
+        source = program.with_suffix(".c")
+        source.write_text('#include <stdio.h>\nint main(void) { puts("{\\"ok\\": true}"); return 0; }\n')
+        subprocess.run(["cc", "-O1", "-o", str(program), str(source)], check=True)
+        return
     program.write_text("#!/bin/sh\necho '{\"ok\": true}'\n")
     program.chmod(0o755)
+
+
+def embedded(bench: Bench) -> None:
+    folder = bench.place / "small"
+    folder.mkdir()
+    program = folder / "answer"
+    small(program)
     (folder / "extension.toml").write_text(
-        'schema_version = "loopx_extension_manifest_v0"\nid = "shell"\nversion = "1"\nrequires_loopx_api = "1"\n'
-        '[runtime]\nprotocol = "shell_v0"\nentrypoint = "./answer"\ndoctor_args = ["--doctor"]\n'
+        'schema_version = "loopx_extension_manifest_v0"\nid = "small"\nversion = "1"\nrequires_loopx_api = "1"\n'
+        '[runtime]\nprotocol = "small_v0"\nentrypoint = "./answer"\ndoctor_args = ["--doctor"]\n'
     )
     bench.must("extension", "install", "--manifest", str(folder / "extension.toml"), "--execute")
-    rows = (
-        ("Host.run, sh provider (ms added)", "shell", [str(program)], "ms"),
-        ("Host.run, Python provider", "plain0", [str(bench.bin / "loopx-text-stats")], "×"),
-    )
-    for name, extension, command, unit in rows:
-        arguments = [extension, json.dumps(command), str(bench.pairs), str(REQUEST)]
+    python_provider = [str(bench.bin / "loopx-text-stats")]
+    rows = [
+        row
+        for rung in ("process", "limits", "contained", "namespaced")
+        for row in (
+            (f"Host.run, small provider, {rung} (ms added)", "small", [str(program)], "ms", rung),
+            (f"Host.run, Python provider, {rung}", "plain0", python_provider, "×", rung),
+        )
+    ]
+    words = [bench.loopx, "extension", "run", "small", "--input-json", str(REQUEST), "--execute", "--containment"]
+    name = "extension run, small provider: contained over process (ms added)"
+    bench.ratio(name, [*words, "contained"], [*words, "process"], "ms")
+    for name, extension, command, unit, rung in rows:
+        arguments = [extension, json.dumps(command), str(bench.pairs), str(REQUEST), rung]
         done = subprocess.run(
             [bench.python, "-c", IN_PROCESS, *arguments], check=True, env=bench.env, capture_output=True
         )

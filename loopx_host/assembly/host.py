@@ -19,8 +19,8 @@ class Host:
 
     Requests and receipts are plain dictionaries, the same documents the command line prints. A refusal
     raises `Refused`, whose `document` is the error document. The host handles no signal, never becomes a
-    subreaper and never waits for a child it did not start; what that means for stray descendants is in the
-    receipt under `containment`.
+    subreaper and never waits for a child it did not start: a helper process, started at the first run and gone
+    with this program, supervises each run. It may be used from several threads, and as a context manager.
 
     >>> host = Host.open(state_file="/srv/app/loopx.json")  # doctest: +SKIP
     >>> host.run("loopx-text-stats", {"schema_version": "…", "text": "hello"})["provider_result"]  # doctest: +SKIP
@@ -30,13 +30,27 @@ class Host:
         self._operations = operations
 
     @classmethod
-    def open(cls, state_file: str | None = None, runtime_root: str | None = None) -> Host:
+    def open(
+        cls, state_file: str | None = None, runtime_root: str | None = None, *, containment: str | None = None
+    ) -> Host:
         """Return a host over one activation state; nothing is read or created yet.
+
+        `containment` demands a level, as ``--containment`` does.
 
         Without arguments the state is the one the command line uses: ``LOOPX_RUNTIME_ROOT``, else the
         platform's state directory.
         """
-        return cls(Operations(state_file, runtime_root))
+        return cls(Operations(state_file, runtime_root, containment=containment))
+
+    def close(self) -> None:
+        """End the helper process; the next run starts another."""
+        self._operations.close()
+
+    def __enter__(self) -> Host:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def list(self) -> dict[str, Any]:
         """Return the document of ``loopx extension list``. Raises Refused `state_damaged` and its kin."""

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from loopx_host.adapters.files.state_store import FileStateStore
     from loopx_host.adapters.packages.installed import InstalledPackages
     from loopx_host.adapters.packages.programs import Programs
+    from loopx_host.adapters.process.confinement import Level
     from loopx_host.adapters.process.interrupts import Interrupts
     from loopx_host.adapters.process.runner import ProcessRunner
+    from loopx_host.adapters.process.warm import WarmSupervisors
     from loopx_host.lifecycle.admission import Source
 
     class Ports(TypedDict):
@@ -32,6 +34,7 @@ class Operations:
     """What the command line and `Host` can do; plain receipts out, Refused or Interrupted raised.
 
     `owns_process` says that this process serves one command only; `waiting` hears of long runs (see `ProcessRunner`).
+    `containment` names the level at which providers run or else do not run; without it, it is the default one.
     """
 
     def __init__(
@@ -41,7 +44,10 @@ class Operations:
         *,
         owns_process: bool = False,
         waiting: Callable[[float], None] | None = None,
+        containment: str | None = None,
     ) -> None:
+        self._containment = containment
+        self._warm: WarmSupervisors | None = None
         self._state_file = state_file
         self._runtime_root = runtime_root
         self._owns_process = owns_process
@@ -53,7 +59,11 @@ class Operations:
         """The global options that a suggested command must repeat to mean the same state."""
         from loopx_host.core.text import visible
 
-        given = (("--state-file", self._state_file), ("--runtime-root", self._runtime_root))
+        given = (
+            ("--state-file", self._state_file),
+            ("--runtime-root", self._runtime_root),
+            ("--containment", self._containment),
+        )
         return tuple(part for flag, value in given if value is not None for part in (flag, visible(value)))
 
     def handle_signals(self) -> None:
@@ -198,12 +208,14 @@ class Operations:
     def host_doctor(self) -> dict[str, Any]:
         """Check state, extensions and environment."""
         from loopx_host.adapters.packages.environment import LocalEnvironment
+        from loopx_host.adapters.process.ladder import MachineLadder
         from loopx_host.lifecycle.verbs.host_doctor import host_doctor
 
         return host_doctor(
             store=self._store(),
             packages=self._packages(),
             discovery=LocalEnvironment(),
+            ladder=MachineLadder(),
         )
 
     def list_capabilities(self, manifest_path: str | None) -> dict[str, Any]:
@@ -432,7 +444,34 @@ class Operations:
     def _processes(self) -> ProcessRunner:
         from loopx_host.adapters.process.runner import ProcessRunner
 
-        return ProcessRunner(self._signals(), owns_process=self._owns_process, waiting=self._waiting)
+        level = self._level()
+        return ProcessRunner(self._signals(), warm=self._supervisors(), waiting=self._waiting, level=level)
+
+    def _level(self) -> Level | None:
+        """Return the level asked for. Raises Refused `containment_unknown`."""
+        import os
+
+        named = self._containment if self._containment is not None else os.environ.get("LOOPX_CONTAINMENT")
+        if not named:
+            return None
+        from loopx_host.adapters.process.confinement import level_named
+
+        return level_named(named)
+
+    def _supervisors(self) -> WarmSupervisors | None:
+        """Return what forks supervisors for a program that is more than one command."""
+        if self._owns_process:
+            return None
+        from loopx_host.adapters.process.warm import WarmSupervisors as Supervisors
+
+        if self._warm is None:
+            self._warm = Supervisors()
+        return self._warm
+
+    def close(self) -> None:
+        """Let the helper process of an embedding program end."""
+        if self._warm is not None:
+            self._warm.close()
 
     def _packages(self) -> InstalledPackages:
         """Return the packages port of a verb that may start something, prerequisites included."""

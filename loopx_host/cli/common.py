@@ -11,6 +11,7 @@ COMMON = {
     "--format": (True, "text (default) or json: one document on standard output, for errors too"),
     "--state-file": (True, "use this activation state file"),
     "--runtime-root": (True, "use this directory instead of the platform's state directory"),
+    "--containment": (True, "run providers at this level or not at all: process, limits, contained, namespaced"),
     "--debug": (False, "show a traceback when loopx itself fails"),
 }
 
@@ -18,12 +19,13 @@ COMMON = {
 class Common:
     """The common options of one call; `rest` is argv without them."""
 
-    __slots__ = ("debug", "format", "rest", "runtime_root", "state_file")
+    __slots__ = ("containment", "debug", "format", "rest", "runtime_root", "state_file")
 
     def __init__(self, values: dict[str, str], rest: list[str]) -> None:
         self.format = values.get("--format", "text")
         self.state_file = values.get("--state-file")
         self.runtime_root = values.get("--runtime-root")
+        self.containment = values.get("--containment")
         self.debug = "--debug" in values
         self.rest = rest
 

@@ -67,7 +67,13 @@ def _serve(argv: list[str], version: str) -> Answer:
     if any(flag in arguments for flag in HELP_FLAGS):
         return _static(HELP_SCHEMA, _leaf_help(route)), 0
     with Progress() as progress:
-        host = Operations(options.state_file, options.runtime_root, owns_process=True, waiting=progress)
+        host = Operations(
+            options.state_file,
+            options.runtime_root,
+            owns_process=True,
+            waiting=progress,
+            containment=options.containment,
+        )
         host.handle_signals()
         try:
             receipt = _call(route, arguments, host)
@@ -142,7 +148,7 @@ def _repeated(argv: list[str]) -> tuple[str, ...]:
     except Refused:
         return ()
     json = ("--format", "json") if options.format == "json" else ()
-    return (*Operations(options.state_file, options.runtime_root).options, *json)
+    return (*Operations(options.state_file, options.runtime_root, containment=options.containment).options, *json)
 
 
 def _bug(error: Exception, *, debug: bool) -> dict[str, Any]:

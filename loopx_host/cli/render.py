@@ -96,8 +96,8 @@ def _checks(document: dict[str, Any]) -> str:
 
 
 def _rules(document: dict[str, Any]) -> str:
-    heads = ["RULE", "STATUS", "PROMISE"]
-    cells = [[row["rule"], row["status"], row["reason"] or row["promise"]] for row in document["rules"]]
+    heads = ["RULE", "GROUP", "STATUS", "PROMISE"]
+    cells = [[row["rule"], row["group"], row["status"], row["reason"] or row["promise"]] for row in document["rules"]]
     return _table(heads, cells)
 
 

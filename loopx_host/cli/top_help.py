@@ -52,6 +52,7 @@ options of every command:
   --format text|json   text (default) or json: one document on standard output, for errors too
   --state-file PATH    use this activation state file
   --runtime-root DIR   use this directory instead of the platform's state directory
+  --containment LEVEL  run providers at this level or not at all: process, limits, contained, namespaced
   --debug              show a traceback when loopx itself fails
   --help, --version
 

@@ -45,6 +45,9 @@ CODES: dict[str, tuple[int, str, str]] = {
     "doctor_failed": (2, "invalid_request", GIVEN),
     "doctor_required": (2, "invalid_request", GIVEN),
     "readiness_stale": (2, "invalid_request", GIVEN),
+    "changed_during_run": (2, "invalid_request", GIVEN),
+    "containment_unavailable": (2, "invalid_request", GIVEN),
+    "containment_unknown": (2, "invalid_request", NONE),
     "same_revision": (2, "invalid_request", GIVEN),
     "revision_unknown": (2, "invalid_request", GIVEN),
     "rollback_unavailable": (2, "invalid_request", GIVEN),
@@ -109,6 +112,7 @@ FINDING_CODES = (
     "pth_code",
     "entrypoint_version_differs",
     "entrypoint_unowned",
+    "containment_below_default",
 )
 
 # `failure_kind` of run and doctor receipts (contract section 6; extension-formats, *Receipt values*).

@@ -21,3 +21,5 @@ LOCK_WAIT_SECONDS = 5.0
 OPEN_FILES_DEFAULT = 1024
 HISTORY_ENTRIES = 50
 HOST_API = 1
+FILE_SIZE_MB = 1024  # each file a provider writes
+PROCESSES_ADDED = 512  # processes and threads a provider may add to those that are there

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.limits import OPEN_FILES_DEFAULT, STDERR_BYTES, STDOUT_BYTES
+from loopx_host.core.limits import FILE_SIZE_MB, OPEN_FILES_DEFAULT, STDERR_BYTES, STDOUT_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,9 +13,21 @@ TIMEOUT, STDOUT, STDERR = "timeout", "response_too_large", "stderr_too_large"
 
 
 class Limits:
-    """The bounds of one run: seconds, bytes, descriptors, MiB (None: unlimited)."""
+    """The bounds of one run: seconds, bytes, descriptors, MiB (None: unlimited).
 
-    __slots__ = ("memory_mb", "open_files", "stderr_bytes", "stdout_bytes", "timeout_seconds")
+    `reserves_memory` says that the runtime reserves far more address space than it uses (Node), so that only what
+    it can write to is counted. `file_size_mb` bounds each file.
+    """
+
+    __slots__ = (
+        "file_size_mb",
+        "memory_mb",
+        "open_files",
+        "reserves_memory",
+        "stderr_bytes",
+        "stdout_bytes",
+        "timeout_seconds",
+    )
 
     def __init__(
         self,
@@ -25,21 +37,51 @@ class Limits:
         stderr_bytes: int = STDERR_BYTES,
         open_files: int = OPEN_FILES_DEFAULT,
         memory_mb: int | None = None,
+        reserves_memory: bool = False,
+        file_size_mb: int = FILE_SIZE_MB,
     ) -> None:
         self.timeout_seconds = timeout_seconds
         self.stdout_bytes = stdout_bytes
         self.stderr_bytes = stderr_bytes
         self.open_files = open_files
         self.memory_mb = memory_mb
+        self.reserves_memory = reserves_memory
+        self.file_size_mb = file_size_mb
+
+
+class Grants:
+    """What one process may do beyond running: nothing, unless a permission names it (contract section 2).
+
+    `reads` are the files and directories that running it needs, `lists` directories whose names it needs to see
+    and whose files it does not. `permissions` are the tokens granted for this run; `references` maps the name in
+    ``fs.read:<name>`` and ``fs.write:<name>`` to an absolute path.
+    """
+
+    __slots__ = ("lists", "permissions", "reads", "references")
+
+    def __init__(
+        self,
+        reads: list[str] | None = None,
+        lists: list[str] | None = None,
+        *,
+        permissions: list[str] | None = None,
+        references: dict[str, str] | None = None,
+    ) -> None:
+        self.reads = reads or []
+        self.lists = lists or []
+        self.permissions = permissions or []
+        self.references = references or {}
 
 
 class Launch:
     """One process to run: absolute argv, names to pass on, variables to set, bounds, standard input.
 
-    `path_first` are directories that go before the caller's PATH.
+    `path_first` are directories that go before the caller's PATH. `bytecode_to`, where given, is a directory that
+    does not exist yet: the process gets a byte-code cache inside its private directory, and what it left there is
+    moved to this place when it has ended with status 0.
     """
 
-    __slots__ = ("argv", "env_names", "env_set", "limits", "path_first", "stdin")
+    __slots__ = ("argv", "bytecode_to", "env_names", "env_set", "grants", "limits", "path_first", "stdin")
 
     def __init__(
         self,
@@ -50,6 +92,8 @@ class Launch:
         env_set: dict[str, str] | None = None,
         path_first: list[str] | None = None,
         stdin: bytes = b"",
+        grants: Grants | None = None,
+        bytecode_to: str | None = None,
     ) -> None:
         self.argv = argv
         self.limits = limits
@@ -57,6 +101,8 @@ class Launch:
         self.env_set = env_set or {}
         self.path_first = path_first or []
         self.stdin = stdin
+        self.grants = grants or Grants()
+        self.bytecode_to = bytecode_to
 
 
 class Ended:

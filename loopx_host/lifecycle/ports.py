@@ -84,6 +84,10 @@ class Packages(Protocol):
         """Keep, as a cache, the per-file digests behind an identity that was proved."""
         ...
 
+    def touched(self, identity: RuntimeIdentity) -> list[str]:
+        """Name the covered files whose stat is not what it was when this port took `identity`, even if put back."""
+        ...
+
     def explain(self, proved: str, now: RuntimeIdentity, changed: list[str]) -> list[str]:
         """Name the files and libraries that differ from the identity `proved`, as far as they are remembered."""
         ...
@@ -96,7 +100,15 @@ class Packages(Protocol):
         ...
 
     def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:
-        """Return the host-owned directory for this identity's byte code, or None when there can be none."""
+        """Return the host-owned directory with this identity's byte code, or None when there is none yet."""
+        ...
+
+    def new_bytecode(self, identity: RuntimeIdentity) -> str | None:
+        """Return a path that is not there yet, for the process port to bring byte code to, or None."""
+        ...
+
+    def keep_bytecode(self, identity: RuntimeIdentity, new: str, *, proved: bool) -> None:
+        """Make what was brought to the place `new` the byte code of an identity that is `proved`, or drop it."""
         ...
 
     def prerequisite(self, name: str, *, ask: bool) -> tuple[str, str | None] | None:
@@ -136,10 +148,19 @@ class Processes(Protocol):
     """Runs one bounded process at a time and ends all it started."""
 
     def run(self, launch: Launch) -> Ended:
-        """Run to the end or to a bound. Never raises for what the provider does.
+        """Run to the end or to a bound, with no rights but the grants. Never raises for what the provider does.
 
-        Raises Interrupted after everything has ended when a signal asked the host to stop.
+        Raises Refused `containment_unavailable` before the start where a demanded level cannot be reached, and
+        Interrupted after everything has ended when a signal asked the host to stop.
         """
+        ...
+
+
+class Ladder(Protocol):
+    """The levels of containment (contract section 6) that can be reached here."""
+
+    def reach(self) -> dict[str, Any]:
+        """Return `default`, the level a run has here without asking, `highest`, and `reasons` why not more."""
         ...
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from loopx_host.core.text import stderr_tail
 from loopx_host.lifecycle.identity import changes
-from loopx_host.lifecycle.launch import Launch, Limits
+from loopx_host.lifecycle.launching import doctor_launch, keep_bytecode
 from loopx_host.lifecycle.outcome import process_failure
-from loopx_host.lifecycle.prerequisites import folders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,12 +50,13 @@ def probe(target: Target, runtime: Runtime, packages: Packages, processes: Proce
     if before is None:
         reason = f"{target.path} is not an executable file"
         return Probe(failure_kind="entrypoint_missing", reason=reason)
-    ended = processes.run(probe_launch(target, runtime, before, packages))
+    launch = doctor_launch(target, runtime, before, packages)
+    ended = processes.run(launch)
     failure = process_failure(ended)
+    changed = [] if failure else changed_since(before, target, packages)
+    keep_bytecode(launch, ended, before, packages, proved=not failure and not changed)
     if failure:
         return Probe(ended=ended, failure_kind=failure[0], reason=failure[1])
-    after = packages.identify(target)
-    changed = changes(before.groups, after.groups) if after else ["launcher"]
     if changed:
         reason = f"{', '.join(changed)} changed while the doctor ran"
         return Probe(ended=ended, failure_kind="changed_during_probe", reason=reason)
@@ -64,28 +64,13 @@ def probe(target: Target, runtime: Runtime, packages: Packages, processes: Proce
     return Probe(identity=before, ended=ended)
 
 
-def probe_launch(target: Target, runtime: Runtime, identity: RuntimeIdentity, packages: Packages) -> Launch:
-    """Return the launch of a probe: the doctor's arguments, nothing on standard input."""
-    return Launch(
-        target.argv(runtime.doctor_args),
-        limits(runtime, runtime.doctor_timeout_seconds),
-        env_names=runtime.env,
-        env_set=environment(target, identity, packages),
-        path_first=folders(runtime, packages),
-    )
+def changed_since(identity: RuntimeIdentity, target: Target, packages: Packages) -> list[str]:
+    """Return what is not as it was when `identity` was taken: groups, or files that were written and put back.
 
-
-def limits(runtime: Runtime, timeout_seconds: float) -> Limits:
-    """Return the bounds the manifest declares, for one run of `timeout_seconds`."""
-    return Limits(timeout_seconds, open_files=runtime.open_files_limit, memory_mb=runtime.memory_limit_mb)
-
-
-def environment(target: Target, identity: RuntimeIdentity, packages: Packages) -> dict[str, str]:
-    """Return the variables the lifecycle sets: the byte-code cache, and UTF-8 for a module.
-
-    The cache is the host's and keyed by identity, so that provider trees are neither written nor are
-    byte-code files in them executed.
+    Empty means that what was hashed is what was executed in between.
     """
-    cache = packages.bytecode_cache(identity)
-    made = {"PYTHONPYCACHEPREFIX": cache} if cache else {"PYTHONDONTWRITEBYTECODE": "1"}
-    return made if target.module is None else {**made, "PYTHONUTF8": "1"}
+    touched = packages.touched(identity)
+    if not touched:
+        return []
+    now = packages.identify(target)
+    return (changes(identity.groups, now.groups) if now else ["launcher"]) or touched

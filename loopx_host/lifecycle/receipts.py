@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loopx_host.core.errors import Refused
+    from loopx_host.lifecycle.launch import Ended
     from loopx_host.lifecycle.probe import Probe
     from loopx_host.lifecycle.state import Entry
     from loopx_host.registry.manifest import Manifest
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 OPERATION_SCHEMA = "loopx_extension_operation_v0"
 DOCTOR_SCHEMA = "loopx_extension_doctor_v0"
 UNOWNED = "unowned"
-# A probe is to write nowhere but in its private directory; what holds it to that is said, and today nothing does.
-READ_ONLY = {"enforced": False, "by": None}
+# The rows of containment that hold a probe to writing nowhere but in its private directory.
+_READ_ONLY_ROWS = ("file_writes", "file_attributes")
 RUN_SCHEMA = "loopx_extension_run_receipt_v0"
 DETAIL_SCHEMA = "loopx_extension_detail_v0"
 
@@ -69,10 +70,18 @@ def doctor_block(extension_id: str, version: str, probed: Probe) -> Receipt:
         "exit_code": ended.exit_code if ended else None,
         "signal": ended.signal if ended else None,
         "stderr_tail": probed.tail,
-        "read_only": READ_ONLY,
+        "read_only": _read_only(ended),
         "duration_ms": ended.duration_ms if ended else 0,
         "containment": ended.containment if ended else None,
     }
+
+
+def _read_only(ended: Ended | None) -> Receipt:
+    """Say whether, and by what, a probe was held to writing only in its private directory."""
+    rows = ended.containment.get("limits", []) if ended else []
+    holding = [row["by"] for row in rows if row["limit"] in _READ_ONLY_ROWS and row["enforced"]]
+    enforced = len(holding) == len(_READ_ONLY_ROWS)
+    return {"enforced": enforced, "by": ", ".join(dict.fromkeys(holding)) if enforced else None}
 
 
 def doctor_preview(extension_id: str, version: str, *, available: bool) -> Receipt:

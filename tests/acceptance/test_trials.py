@@ -37,7 +37,12 @@ def trial_folders() -> set[str]:
 def verdict(trial: str, programs: Path, **settings: str) -> tuple[str, str]:
     """Run one trial with the `loopx` and `python` of `programs`; return its verdict and everything it printed."""
     inherited = {name: value for name, value in os.environ.items() if name not in PRIVATE}
-    product = {"LOOPX": str(programs / "loopx"), "PY": str(programs / "python")}
+    # The providers of the trials leave their marks outside their private directory.
+    product = {
+        "LOOPX": str(programs / "loopx"),
+        "PY": str(programs / "python"),
+        "LOOPX_CONTAINMENT": "limits",
+    }
     ended = subprocess.run(
         ["bash", str(TRIALS / trial / "run.sh")],
         env={**inherited, **product, "LISTCMD": "extension discover", "SCHEMA_KEYS": "1", **settings},

@@ -36,6 +36,11 @@ class Fake:
     def remove(self) -> None:
         del self.fake.programs[PROGRAM]
 
+    def bring_bytecode(self, found: RuntimeIdentity, *, proved: bool = True) -> None:
+        new = self.port.new_bytecode(found)
+        assert new is not None
+        self.port.keep_bytecode(found, new, proved=proved)
+
 
 class Real:
     """The adapter over files, with one program that a distribution carries."""
@@ -57,6 +62,12 @@ class Real:
 
     def remove(self) -> None:
         Path(self.path).unlink()
+
+    def bring_bytecode(self, found: RuntimeIdentity, *, proved: bool = True) -> None:
+        new = self.port.new_bytecode(found)
+        assert new is not None
+        write(Path(new) / "part.pyc", "made-up byte code")
+        self.port.keep_bytecode(found, new, proved=proved)
 
 
 World = Fake | Real
@@ -152,15 +163,55 @@ def test_what_was_never_remembered_is_explained_by_nothing(world: World) -> None
     assert world.port.explain("sha256:unheard-of", identity(world), ["distribution"]) == []
 
 
+def test_there_is_no_byte_code_before_a_process_brought_some(world: World) -> None:
+    assert world.port.bytecode_cache(identity(world)) is None
+
+
 def test_each_identity_has_byte_code_of_its_own(world: World) -> None:
-    first = world.port.bytecode_cache(identity(world))
+    first = identity(world)
+    world.bring_bytecode(first)
     world.change()
+    second = identity(world)
 
-    second = world.port.bytecode_cache(identity(world))
+    before = world.port.bytecode_cache(second)
+    world.bring_bytecode(second)
 
-    assert first is not None
-    assert second is not None
-    assert first != second
+    assert before is None
+    assert world.port.bytecode_cache(first) is not None
+    assert world.port.bytecode_cache(second) not in (None, world.port.bytecode_cache(first))
+
+
+def test_byte_code_of_what_was_not_proved_is_dropped(world: World) -> None:
+    found = identity(world)
+
+    world.bring_bytecode(found, proved=False)
+
+    assert world.port.bytecode_cache(found) is None
+
+
+def test_the_first_byte_code_of_an_identity_stays(world: World) -> None:
+    found = identity(world)
+    world.bring_bytecode(found)
+    first = world.port.bytecode_cache(found)
+
+    world.bring_bytecode(found)
+
+    assert world.port.bytecode_cache(found) == first
+
+
+def test_nothing_is_touched_while_nothing_is_written(world: World) -> None:
+    assert world.port.touched(identity(world)) == []
+
+
+@pytest.mark.parametrize("is_put_back", [False, True], ids=["changed", "changed and put back"])
+def test_a_file_that_was_written_after_it_was_identified_is_touched(world: World, is_put_back: bool) -> None:
+    before = identity(world)
+
+    world.change()
+    if is_put_back and isinstance(world, Real):  # the fake has no time stamps
+        world.restore()
+
+    assert world.port.touched(before) != []
 
 
 def test_the_platform_has_one_name(world: World) -> None:

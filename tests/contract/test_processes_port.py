@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
+from loopx_host.adapters.process.confinement import Level
 from loopx_host.adapters.process.interrupts import ASKING_TO_STOP, Interrupts
 from loopx_host.adapters.process.runner import ProcessRunner
+from loopx_host.adapters.process.warm import WarmSupervisors
 from loopx_host.core.errors import Interrupted
 from loopx_host.lifecycle.launch import Launch, Limits
 from loopx_host.lifecycle.ports import Processes
@@ -22,7 +26,7 @@ PLAYER = """\
 import json, os, signal, sys
 script = json.load(open(sys.argv[1]))
 if script["interrupted_by"]:
-    os.kill(os.getppid(), script["interrupted_by"])
+    os.kill(script["host"], script["interrupted_by"])
     signal.pause()
 for number, text in ((1, script["stdout"]), (2, script["stderr"])):
     data = text.encode("latin-1")
@@ -146,8 +150,8 @@ class ProcessesContract:
         assert self.port(script).run(self.launch(script)).containment["rung"]
 
 
-class TestProcessRunner(ProcessesContract):
-    """Real processes."""
+class RealProcesses(ProcessesContract):
+    """Real processes; a subclass says how they are supervised."""
 
     @pytest.fixture(autouse=True)
     def _signals(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -160,23 +164,51 @@ class TestProcessRunner(ProcessesContract):
             signal.signal(number, handler)
         signal.set_wakeup_fd(-1)
 
+    def warm(self) -> WarmSupervisors | None:
+        raise NotImplementedError
+
     def port(self, script: Script) -> Processes:
         interrupts = Interrupts()
         if script.interrupted_by:
             interrupts.install()
-        return ProcessRunner(interrupts, owns_process=False)
+        # One of the scripts signals its host, which the default level would not let it.
+        return ProcessRunner(interrupts, warm=self.warm(), level=Level("limits", is_demanded=True))
 
     def argv(self, script: Script) -> list[str]:
         if script.missing:
             return ["/nonexistent/program"]
         told = {
             **vars(script),
+            "host": os.getpid(),
             "meanwhile": None,
             "stdout": script.stdout.decode("latin-1"),
             "stderr": script.stderr.decode("latin-1"),
         }
         self.script.write_text(json.dumps(told), encoding="ascii")
         return [sys.executable, "-IS", "-c", PLAYER, str(self.script)]
+
+
+class TestForkedSupervisors(RealProcesses):
+    """As the command line runs them."""
+
+    def warm(self) -> None:
+        return None
+
+
+class TestWarmSupervisors(RealProcesses):
+    """As an embedding program runs them."""
+
+    helper: ClassVar[WarmSupervisors]
+
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _helper(cls) -> Iterator[None]:
+        cls.helper = WarmSupervisors()
+        yield
+        cls.helper.close()
+
+    def warm(self) -> WarmSupervisors:
+        return self.helper
 
 
 class TestScriptedProcesses(ProcessesContract):

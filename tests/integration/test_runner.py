@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import select
-import signal
 import subprocess
 import sys
 import textwrap
@@ -15,16 +12,17 @@ from typing import Any
 
 import pytest
 
-from tests.support.cli import PATIENCE_SECONDS, Loopx, Place, start_time
+from tests.support.cli import PATIENCE_SECONDS, Loopx, Place, await_end
 from tests.support.providers import CANARY
 
 PREAMBLE = """\
 import ctypes, json, os, signal, subprocess, sys, threading
 from loopx_host import Host, Refused
 host = Host.open(state_file={state!r})
+place = {place!r}
 
 def request(code):
-    return dict(code=code, place={place!r})
+    return dict(code=code, place=place)
 
 def is_subreaper():
     value = ctypes.c_int(-1)
@@ -51,8 +49,10 @@ def place(tmp_path: Path) -> Iterator[Place]:
     made.close()
 
 
-def embed(puppets: Loopx, place: Place, program: str, **settings: Any) -> dict[str, Any]:
-    """Run a program that embeds the host; return what it tells."""
+def embed(
+    puppets: Loopx, place: Place, program: str, *, returncode: int | None = 0, **settings: Any
+) -> dict[str, Any]:
+    """Run a program that embeds the host; return what it tells. Without `returncode` it may end as it likes."""
     source = PREAMBLE.format(state=str(puppets.state_file), place=str(place.path)) + textwrap.dedent(program)
     done = subprocess.run(
         [sys.executable, "-c", source],
@@ -62,7 +62,7 @@ def embed(puppets: Loopx, place: Place, program: str, **settings: Any) -> dict[s
         check=False,
         **settings,
     )
-    assert done.returncode == 0, done.stderr.decode()
+    assert returncode in (None, done.returncode), done.stderr.decode()
     told = json.loads(done.stdout)
     assert isinstance(told, dict)
     return told
@@ -136,6 +136,7 @@ def test_a_timeout_never_lengthens_that_of_the_manifest(puppets: Loopx, place: P
 
 
 def test_an_embedding_program_never_becomes_a_subreaper(puppets: Loopx, place: Place) -> None:
+    """Its helper process is one: what a run leaves is ended, and proved to be (extension-formats, *Embedding*)."""
     told = embed(
         puppets,
         place,
@@ -146,8 +147,8 @@ def test_an_embedding_program_never_becomes_a_subreaper(puppets: Loopx, place: P
     )
 
     assert told["subreaper"] == 0
-    assert told["containment"]["subreaper"] is False
-    assert told["containment"]["survivors"] is None
+    assert told["containment"]["subreaper"] is True
+    assert (told["containment"]["survivors"], told["containment"]["proof"]) == (0, "no_child_left")
 
 
 def test_the_command_line_says_that_it_is_a_subreaper(puppets: Loopx, place: Place) -> None:
@@ -237,36 +238,94 @@ def test_the_group_of_a_provider_is_ended_for_an_embedding_program_too(puppets: 
     assert await_end(place) == []
 
 
-def test_a_stray_daemon_costs_an_embedding_program_no_time(puppets: Loopx, place: Place) -> None:
-    """It holds the pipes and is not ended; containment does not claim otherwise."""
+@pytest.mark.req("B3")
+def test_a_daemon_is_ended_for_an_embedding_program_too(puppets: Loopx, place: Place) -> None:
     told = embed(puppets, place, "tell(**host.run('puppet', request(\"descend('stubborn_daemon')\\nanswer()\")))")
 
-    left = place.alive()
-    for line in (place.path / "processes").read_text(encoding="ascii").splitlines():
-        _, pid, started = line.split()
-        if start_time(int(pid)) == int(started):
-            os.kill(int(pid), signal.SIGKILL)
-    assert (told["status"], told["containment"]["survivors"]) == ("succeeded", None)
-    assert left == ["stubborn_daemon"]
+    assert (told["status"], told["containment"]["survivors"]) == ("succeeded", 0)
+    assert (place.recorded(), await_end(place)) == (["stubborn_daemon"], [])
 
 
-@pytest.mark.parametrize(
-    ("code", "kind"), [("answer()", "start_failed"), ("become('ignores_signals')\nstay()", "timeout")]
-)
-def test_a_status_that_the_program_lets_the_kernel_take_is_no_success(
-    puppets: Loopx, place: Place, code: str, kind: str
-) -> None:
-    """The program ignores SIGCHLD, so no exit status can be known."""
+@pytest.mark.req("B3")
+@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"], ids=["exit", "SIGKILL"])
+def test_the_end_of_an_embedding_program_is_the_end_of_its_run(puppets: Loopx, place: Place, end: str) -> None:
+    """In the middle of a run in another thread; nothing of the program is asked to clean up."""
+    code = "record('leader')\ndescend('stubborn_daemon')\nready()\nstay()"
+    program = f"""
+    threading.Thread(target=lambda: host.run("puppet", request({code!r}))).start()
+    open(os.path.join(place, "ready"), "rb", 0).read(1)
+    tell(done=True)
+    sys.stdout.flush()
+    {end}
+    """
+
+    embed(puppets, place, program, returncode=None)
+
+    assert place.recorded() == ["leader", "stubborn_daemon"]
+    assert await_end(place) == []
+
+
+def test_a_program_that_forks_gets_a_helper_of_its_own_in_the_child(puppets: Loopx, place: Place) -> None:
     told = embed(
         puppets,
         place,
-        f"""
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        tell(**host.run("brief", request({code!r})))
+        """
+        host.run("puppet", request("answer()"))
+        reading, writing = os.pipe()
+        if os.fork() == 0:
+            os.write(writing, host.run("puppet", request("answer()"))["status"].encode())
+            os._exit(0)
+        tell(child=os.read(reading, 100).decode(), parent=host.run("puppet", request("answer()"))["status"])
         """,
     )
 
-    assert (told["ok"], told["failure_kind"], told["exit_code"]) == (False, kind, None)
+    assert told == {"child": "succeeded", "parent": "succeeded"}
+
+
+def test_a_killed_helper_is_replaced_at_the_next_run(puppets: Loopx, place: Place) -> None:
+    told = embed(
+        puppets,
+        place,
+        """
+        first = host.run("puppet", request("answer(helper=host())"))
+        helper = first["provider_result"]["helper"]
+        os.kill(helper, signal.SIGKILL)
+        os.waitpid(helper, 0)
+        tell(status=host.run("puppet", request("answer()"))["status"])
+        """,
+    )
+
+    assert told == {"status": "succeeded"}
+
+
+def test_the_helper_is_gone_when_the_host_is_closed(puppets: Loopx, place: Place) -> None:
+    told = embed(
+        puppets,
+        place,
+        """
+        helper = host.run("puppet", request("answer(helper=host())"))["provider_result"]["helper"]
+        host.close()
+        tell(there=os.path.exists(f"/proc/{helper}"), again=host.run("puppet", request("answer()"))["status"])
+        """,
+    )
+
+    assert told == {"there": False, "again": "succeeded"}
+
+
+def test_a_program_that_lets_the_kernel_take_exit_statuses_gets_those_of_its_runs(
+    puppets: Loopx, place: Place
+) -> None:
+    """It ignores SIGCHLD; the helper does not."""
+    told = embed(
+        puppets,
+        place,
+        """
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        tell(**host.run("brief", request("sys.exit(7)")))
+        """,
+    )
+
+    assert (told["ok"], told["failure_kind"], told["exit_code"]) == (False, "exit_nonzero", 7)
 
 
 def test_a_keyboard_interrupt_in_the_program_ends_the_provider(puppets: Loopx, place: Place) -> None:
@@ -275,7 +334,7 @@ def test_a_keyboard_interrupt_in_the_program_ends_the_provider(puppets: Loopx, p
         place,
         """
         try:
-            host.run("puppet", request("record('leader')\\nos.kill(os.getppid(), signal.SIGINT)\\nstay()"))
+            host.run("puppet", request("record('leader')\\nos.kill(parent_of(host()), signal.SIGINT)\\nstay()"))
         except KeyboardInterrupt:
             tell(raised=True, directories=os.listdir(os.environ["XDG_RUNTIME_DIR"]))
         """,
@@ -346,21 +405,29 @@ def test_runs_do_not_leak_descriptors(puppets: Loopx, place: Place) -> None:
 @pytest.mark.parametrize("call", ["killpg", "killpg = os.pidfd_open"], ids=["pidfd", "polling"])
 def test_a_provider_that_cannot_be_killed_is_given_up_and_told(puppets: Loopx, place: Place, call: str) -> None:
     """It became another user, as a set-user-id program may; nobody may signal it then."""
+    program = puppets.root / "extensions" / "puppet" / "provider"
     told = embed(
         puppets,
         place,
         f"""
-        import loopx_host.adapters.process.runner as runner
+        import loopx_host.adapters.process.provider as provider
+        from loopx_host.adapters.process.confinement import Level
+        from loopx_host.adapters.process.order import Order
+        from loopx_host.lifecycle.launch import Grants, Limits
         def forbidden(*_):
             raise PermissionError
         os.{call} = forbidden
-        runner._KILL_SECONDS = 0.1
-        tell(**host.run("puppet", request("record('leader')\\nready()\\nwait_for_go()"), timeout=0.5))
+        provider._KILL_SECONDS = 0.1
+        given = json.dumps(request("record('leader')\\nready()\\nwait_for_go()")).encode()
+        level = Level("limits")
+        order = Order([{str(program)!r}], {{}}, Limits(0.5), Grants(), level, stdin=given)
+        ended = provider.attend(order, -1, subreaper=False)
+        tell(reason=ended.stopped_by, code=ended.exit_code, signal=ended.signal, containment=ended.containment)
         """,
     )
 
     place.go()
-    assert (told["failure_kind"], told["exit_code"], told["signal"]) == ("timeout", None, None)
+    assert (told["reason"], told["code"], told["signal"]) == ("timeout", None, None)
     assert (told["containment"]["survivors"], told["containment"]["proof"]) == (1, "not_proved")
     assert await_end(place) == []
 
@@ -383,22 +450,3 @@ def test_a_program_meets_the_refusals_of_the_command_line(tmp_path: Path, place:
 
     assert told == {"code": "permissions_declared"}
     assert not canary.exists()
-
-
-def await_end(place: Place) -> list[str]:
-    """Return which recorded processes outlive their kill: nobody but init waits for an orphan."""
-    for line in (place.path / "processes").read_text(encoding="ascii").splitlines() if place.recorded() else []:
-        _, pid, started = line.split()
-        if start_time(int(pid)) == int(started):
-            descriptor = os.pidfd_open(int(pid))
-            ended = wait_readable(descriptor)
-            os.close(descriptor)
-            if not ended:
-                return [line]
-    return []
-
-
-def wait_readable(descriptor: int) -> bool:
-    waiter = select.poll()
-    waiter.register(descriptor, select.POLLIN)
-    return bool(waiter.poll(5000))

@@ -87,7 +87,7 @@ def test_the_first_of_several_signals_gives_the_exit_status(puppets: Loopx, plac
 def test_a_signal_that_arrives_with_the_timeout_still_ends_everything(puppets: Loopx, place: Place) -> None:
     """The provider asks its host to stop when the time-out tells it to stop."""
     code = """
-signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getppid(), signal.SIGTERM))
+signal.signal(signal.SIGTERM, lambda *_: os.kill(host(), signal.SIGTERM))
 record("leader")
 descend("stubborn_daemon")
 stay()

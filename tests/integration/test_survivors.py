@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli import Answer, Loopx, Place, finish, start_time
+from tests.support.cli import Answer, Loopx, Place, await_end, finish, start_time
 from tests.support.providers import PUPPET, PYTHON
 
 KINDS = (
@@ -256,7 +256,7 @@ def test_a_background_job_of_the_caller_is_left_alone(
 ) -> None:
     """It came along through `exec` (extension-formats, *Process sweep*)."""
     jobs, request = tmp_path / "jobs", tmp_path / "request.json"
-    code = {"success": "answer()", "timeout": "stay()", "SIGTERM": "os.kill(os.getppid(), 15)\nstay()"}[way]
+    code = {"success": "answer()", "timeout": "stay()", "SIGTERM": "os.kill(host(), 15)\nstay()"}[way]
     request.write_text(json.dumps(place.request(f"descend('stubborn_daemon')\n{code}")), encoding="utf-8")
     command = puppets.command("extension", "run", "brief", "--input-json", str(request), "--execute")
     waiting = f"while ! test -s {jobs}; do :; done"
@@ -280,20 +280,32 @@ def test_a_background_job_of_the_caller_is_left_alone(
     assert (place.recorded(), place.alive()) == (["stubborn_daemon"], [])
 
 
-@pytest.mark.xfail(strict=True, reason="the process rung has no parent-death signal, and containment is silent on it")
-def test_the_end_of_a_killed_host_is_the_end_of_its_provider_or_containment_says_so(
-    puppets: Loopx, place: Place
-) -> None:
+@pytest.mark.req("B3")
+@pytest.mark.parametrize("kind", ["session", "daemon", "stubborn_daemon", "stopped", "holds_pipes"])
+def test_the_end_of_a_killed_host_is_the_end_of_its_provider(puppets: Loopx, place: Place, kind: str) -> None:
     """Even SIGKILL of the host (contract section 6)."""
     said = puppets.run("puppet", place.request("answer()")).document["containment"]
-    host = puppets.start_run("puppet", place.request("record('leader')\nready()\nstay()"))
+    host = puppets.start_run("puppet", place.request(f"record('leader')\ndescend('{kind}')\nready()\nstay()"))
     place.wait_until_ready()
 
     host.kill()
     finish(host)
 
-    left = killed(place)
-    assert left == [] or any("host" in key for key in said)
+    assert place.recorded() == ["leader", kind]
+    assert await_end(place) == []
+    assert said["host_death"] == "supervised"
+
+
+def test_the_end_of_a_killed_supervisor_is_the_end_of_its_provider(puppets: Loopx, place: Place) -> None:
+    """The kernel ends the provider, and the command line, a subreaper as well, what it left."""
+    code = "record('leader')\ndescend('stubborn_daemon')\nos.kill(os.getppid(), signal.SIGKILL)\nstay()"
+
+    answer = puppets.run("puppet", place.request(code))
+
+    assert (answer.status, answer.document["failure_kind"]) == (1, "start_failed")
+    assert answer.document["containment"]["survivors"] == 0
+    assert place.recorded() == ["leader", "stubborn_daemon"]
+    assert await_end(place) == []
 
 
 def test_the_private_directory_is_gone_after_every_end_of_a_run(puppets: Loopx, place: Place) -> None:
@@ -311,8 +323,7 @@ def test_the_private_directory_is_gone_after_every_end_of_a_run(puppets: Loopx, 
 def test_the_private_directory_of_a_dead_host_is_swept_by_the_next_run(puppets: Loopx, place: Place) -> None:
     host = puppets.start_run("puppet", place.request("record('leader')\nopen('made', 'w').close()\nready()\nstay()"))
     place.wait_until_ready()
-    host.kill()
-    finish(host)
+    killed_with_its_supervisor(host, place)
     left = puppets.private_directories()
 
     answer = puppets.run("puppet", place.request("answer()"))
@@ -417,6 +428,15 @@ def doctor_that(place: Place, code: str) -> str:
 
 def ended_receipt_of_doctor(block: dict[str, dict[str, object]]) -> object:
     return block["containment"]["survivors"]
+
+
+def killed_with_its_supervisor(host: subprocess.Popen[bytes], place: Place) -> None:
+    leader = int((place.path / "processes").read_text(encoding="ascii").split()[1])
+    stat = Path(f"/proc/{leader}/stat").read_bytes()
+    host.send_signal(signal.SIGSTOP)  # it would clean up after its supervisor
+    os.kill(int(stat.rpartition(b")")[2].split()[1]), signal.SIGKILL)
+    host.kill()
+    finish(host)
 
 
 def killed(place: Place) -> list[str]:

@@ -94,6 +94,8 @@ class MemoryPackages:
         self.machine = PLATFORM
         self.cache: str | None = "/made/up/cache"
         self.remembered: list[str] = []
+        self.bytecode: dict[str, str] = {}
+        self._taken: dict[str, tuple[dict[str, str], str]] = {}
         self.prerequisites: dict[str, tuple[str, str | None]] = {}
 
     def resolve(self, runtime: Runtime, folder: str | None) -> Target | Missing:  # noqa: ARG002 (the port's)
@@ -108,7 +110,9 @@ class MemoryPackages:
         content = self.programs.get(target.path)
         if content is None:
             return None
-        return RuntimeIdentity({"launcher": content, "interpreter": self.interpreter})
+        identity = RuntimeIdentity({"launcher": content, "interpreter": self.interpreter})
+        self._taken[identity.digest] = (dict(self.programs), self.interpreter)
+        return identity
 
     def owner(self, target: Target) -> dict[str, str] | None:
         return {"name": "provider", "version": "1.0"} if target.path in self.programs else None
@@ -126,8 +130,18 @@ class MemoryPackages:
     def pip_command(self, owner: dict[str, str], launcher: str | None = None) -> str:  # noqa: ARG002 (the port's)
         return f"pip install {owner['name']}=={owner['version']}"
 
+    def touched(self, identity: RuntimeIdentity) -> list[str]:
+        return [] if self._taken.get(identity.digest) == (self.programs, self.interpreter) else ["launcher"]
+
     def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:
-        return f"{self.cache}/{identity.digest}" if self.cache else None
+        return self.bytecode.get(identity.digest)
+
+    def new_bytecode(self, identity: RuntimeIdentity) -> str | None:
+        return f"{self.cache}/{identity.digest}.new" if self.cache else None
+
+    def keep_bytecode(self, identity: RuntimeIdentity, new: str, *, proved: bool) -> None:
+        if proved:
+            self.bytecode.setdefault(identity.digest, new)
 
     def platform(self) -> str:
         return self.machine

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from loopx_host.adapters.files import bounded
-from loopx_host.adapters.packages import distributions, launchers, search_path, source_trees
+from loopx_host.adapters.packages import distributions, launchers, needed_files, search_path, source_trees
 from loopx_host.adapters.packages.fingerprints import Watch
 from loopx_host.adapters.packages.owners import find_owner
 from loopx_host.core.canonical import canonical_digest
@@ -61,8 +61,37 @@ def compute(target: Target, watch: Watch) -> dict[str, Any] | None:
         "owner": owner.label if owner else None,
         "files": files,
         "closure": closure,
+        "needs": _needs(
+            target, chain, environment, owner, [name for name, found in closure.items() if found], places
+        ),
+        "interpreter": os.path.basename(chain[-1]) if chain else None,
         "not_covered": [*NOT_COVERED, *(() if owner or files else (UNOWNED_NOT_COVERED,))],
     }
+
+
+def _needs(
+    target: Target,
+    chain: list[str],
+    environment: list[str],
+    owner: Installed | None,
+    required: list[str],
+    places: list[str],
+) -> dict[str, list[str]]:
+    """Return what running this target needs: paths to read, and directories whose names it looks through."""
+    reads = [*needed_files.of_programs([target.path, *chain]), *environment]
+    lists: list[str] = []
+    for distribution in (owner, *(_lookup(name, places) for name in required)):
+        if distribution is not None:
+            sources, roots = needed_files.of_distribution(distribution, _modules(distribution), places)
+            reads += sources
+            lists += roots
+    if owner is not None:
+        reads += needed_files.of_record(owner, owner.record())
+    elif target.module is None:
+        reads += needed_files.of_unowned(target.path)
+    else:
+        reads += _module_paths(target.module, places)
+    return {"reads": list(dict.fromkeys(reads)), "lists": list(dict.fromkeys(lists))}
 
 
 def _neighbours(target: Target, watch: Watch) -> dict[str, str | None]:
@@ -154,12 +183,15 @@ def _modules(owner: Installed) -> list[str]:
 
 
 def _module_tree(target: Target, places: list[str], watch: Watch) -> dict[str, str | None]:
-    top = str(target.module).split(".")[0]
-    for place in places:
-        for path in (os.path.join(place, top), os.path.join(place, f"{top}.py")):
-            if os.path.exists(path):
-                return _tree(path, watch)
-    return {}
+    paths = _module_paths(str(target.module), places)
+    return _tree(paths[0], watch) if paths else {}
+
+
+def _module_paths(module: str, places: list[str]) -> list[str]:
+    """Return where the top-level package of a module lies: at most one path."""
+    top = module.split(".", maxsplit=1)[0]
+    candidates = (os.path.join(place, name) for place in places for name in (top, f"{top}.py"))
+    return [path for path in candidates if os.path.exists(path)][:1]
 
 
 def _tree(folder: str, watch: Watch) -> dict[str, str | None]:

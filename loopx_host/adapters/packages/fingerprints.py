@@ -82,6 +82,18 @@ def is_unchanged(rows: dict[str, list[Any]]) -> bool:
     return True
 
 
+def touched(rows: dict[str, list[Any]]) -> list[str]:
+    """Return the paths of files, hashed by a watch, whose stat is another now; one stat per file."""
+    return [path for path, row in rows.items() if row and _is_digest(row[-1]) and not _is_as_hashed(path, row)]
+
+
+def _is_as_hashed(path: str, row: list[Any]) -> bool:
+    try:
+        return _status(os.stat(path)) == row[:-1]
+    except (OSError, ValueError):
+        return False
+
+
 class Memory:
     """The remembered computation of one key; `context` is whatever else decided it."""
 

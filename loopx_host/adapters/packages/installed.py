@@ -8,9 +8,10 @@ import sys
 
 from loopx_host.adapters.files import atomic, bounded, paths
 from loopx_host.adapters.packages import launchers
-from loopx_host.adapters.packages.fingerprints import Memory, Watch
+from loopx_host.adapters.packages.fingerprints import Memory, Watch, touched
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.digest import sha256_hex
+from loopx_host.core.text import visible
 from loopx_host.lifecycle.identity import RuntimeIdentity
 
 TYPE_CHECKING = False
@@ -31,6 +32,7 @@ class InstalledPackages:
 
     def __init__(self, programs: Callable[[], Programs] | None = None) -> None:
         self._programs = programs
+        self._rows: dict[str, dict[str, list[Any]]] = {}
 
     def resolve(self, runtime: Runtime, folder: str | None) -> Target | Missing:
         """Find the launcher a manifest names (see the port)."""
@@ -41,12 +43,19 @@ class InstalledPackages:
         if not launchers.is_program(target.path):
             return None
         memory = Memory(f"{target.kind}:{target.module}:{target.path}", _context())
-        result = memory.result()
+        result, rows = memory.result(), memory.rows
         if result is None or not _is_identity(result):
-            result = _computed(target, memory)
+            result, rows = _computed(target, memory)
         if result is None:
             return None
-        return RuntimeIdentity(result["groups"], result["launcher_sha256"], result)
+        identity = RuntimeIdentity(result["groups"], result["launcher_sha256"], result)
+        self._rows[identity.digest] = rows
+        return identity
+
+    def touched(self, identity: RuntimeIdentity) -> list[str]:
+        """Name the files that were written since `identity` was taken (see the port)."""
+        rows = self._rows.get(identity.digest, {})
+        return [visible(os.path.basename(path)) for path in touched(rows)]
 
     def owner(self, target: Target) -> dict[str, str] | None:
         """Return the distribution that carries the launcher (see the port)."""
@@ -93,13 +102,31 @@ class InstalledPackages:
         return (path, programs.version(path, ask=ask)) if path else None
 
     def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:
-        """Return ``<cache>/pycache/<identity>``, made 0700, or None when it cannot be made."""
-        path = os.path.join(paths.cache_root(), "pycache", identity.digest)
+        """Return ``<cache>/pycache/<identity>`` if it is there (see the port)."""
+        path = _bytecode_path(identity)
+        return path if os.path.isdir(path) else None
+
+    def new_bytecode(self, identity: RuntimeIdentity) -> str | None:
+        """Return ``<cache>/pycache/<identity>.<random>``, which is not there yet (see the port)."""
+        path = _bytecode_path(identity)
         try:
-            paths.make_private(path)
+            paths.make_private(os.path.dirname(path))
         except OSError:
             return None
-        return path
+        return f"{path}.{os.urandom(8).hex()}"
+
+    def keep_bytecode(self, identity: RuntimeIdentity, new: str, *, proved: bool) -> None:
+        """Make new byte code that of an identity, or drop it (see the port)."""
+        if proved:
+            try:
+                os.rename(new, _bytecode_path(identity))
+            except OSError:  # another doctor of the same identity was first, or nothing was brought
+                pass
+            else:
+                return
+        import shutil
+
+        shutil.rmtree(new, ignore_errors=True)
 
     def platform(self) -> str:
         """Name kernel and machine, such as ``linux-x86_64``."""
@@ -111,15 +138,15 @@ def _context() -> str:
     return canonical_digest([sys.path, os.environ.get("PATH", "")])
 
 
-def _computed(target: Target, memory: Memory) -> dict[str, Any] | None:
-    """Compute the identity anew; only what a stat says has changed is hashed."""
+def _computed(target: Target, memory: Memory) -> tuple[dict[str, Any] | None, dict[str, list[Any]]]:
+    """Compute the identity anew; only what a stat says has changed is hashed. Return it and what it came from."""
     from loopx_host.adapters.packages import content
 
     watch = Watch(memory.rows)
     result = content.compute(target, watch)
     if result is not None:
         memory.keep(watch, result)
-    return result
+    return result, watch.rows
 
 
 def _is_identity(result: dict[str, Any]) -> bool:
@@ -132,7 +159,19 @@ def _is_identity(result: dict[str, Any]) -> bool:
         and isinstance(result.get("launcher_sha256"), str)
         and (owner is None or named)
         and all(isinstance(result.get(key), dict) for key in ("files", "closure"))
+        and _are_needs(result.get("needs"))
     )
+
+
+def _are_needs(needs: object) -> bool:
+    if not isinstance(needs, dict):
+        return False
+    lists = [needs.get(key) for key in ("reads", "lists")]
+    return all(isinstance(paths, list) and all(isinstance(path, str) for path in paths) for paths in lists)
+
+
+def _bytecode_path(identity: RuntimeIdentity) -> str:
+    return os.path.join(paths.cache_root(), "pycache", identity.digest)
 
 
 def _proved_path(digest: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 
-from loopx_host.adapters.packages import launchers, search_path
+from loopx_host.adapters.packages import launchers, needed_files, search_path
 from loopx_host.adapters.packages.fingerprints import Memory, Watch
-from loopx_host.lifecycle.launch import Launch, Limits
+from loopx_host.lifecycle.launch import Grants, Launch, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ class Programs:
             return None
         watch = Watch()
         watch.glance(path)
-        ended = self._processes.run(Launch([path, "--version"], Limits(_VERSION_SECONDS)))
+        reads = [*needed_files.of_programs([path, *launchers.interpreters(path)]), *needed_files.of_unowned(path)]
+        limits = Limits(_VERSION_SECONDS, reserves_memory=True)
+        ended = self._processes.run(Launch([path, "--version"], limits, grants=Grants(reads)))
         found = _NUMBER.search(ended.stdout[:200].decode("utf-8", "replace")) if ended.exit_code == 0 else None
         version = found[0] if found else None
         memory.keep(watch, {"version": version})

@@ -1,8 +1,8 @@
 """Everything a run started, however it tried to get away, and its end (contract section 6).
 
-As the subreaper of its descendants the host becomes the parent of every orphan, a double-forked daemon in its
-own session included. The sweep ends them until the host has no child left that was not there before the run:
-``wait`` answering ECHILD, or the list of children holding only those, is the proof.
+As the subreaper of its descendants a supervisor becomes the parent of every orphan, a double-forked daemon in its
+own session included. The sweep ends them until it has no child left: ``wait`` answering ECHILD is the proof. The
+command line is one too, for the case that its supervisor is killed; what came along with its caller is left alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import select
 import signal
 import time
 
-_PR_SET_CHILD_SUBREAPER = 36
+from loopx_host.adapters.process import kernel
+
 _SWEEP_SECONDS = 5.0
 _START_TIME_FIELD = 19  # of /proc/<pid>/stat, counted after the parenthesised name
 
@@ -23,11 +24,10 @@ NOBODY: Snapshot = frozenset()
 def become_subreaper() -> bool:
     """Make this process the parent of its orphaned descendants; False where the platform cannot."""
     try:
-        import ctypes
-
-        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     except (ImportError, OSError, AttributeError):
         return False
+    return True
 
 
 def snapshot() -> Snapshot:
@@ -46,13 +46,9 @@ def has_no_child() -> bool:
     return False
 
 
-def orphans(before: Snapshot, leader: int) -> int:
+def orphans(leader: int) -> int:
     """Return how many processes of a run are still going when its `leader` has ended: what the sweep has to end."""
-    return sum(
-        1
-        for pid in _children(os.getpid())
-        if pid != leader and not _was_there(pid, before) and _stat_fields(pid)[:1] not in ([], [b"Z"])
-    )
+    return sum(1 for pid in _children(os.getpid()) if pid != leader and _stat_fields(pid)[:1] not in ([], [b"Z"]))
 
 
 def sweep(before: Snapshot) -> tuple[int | None, str]:
@@ -78,6 +74,14 @@ def sweep(before: Snapshot) -> tuple[int | None, str]:
         if living:
             _await(living[0])
     return 0, "no_child_left"
+
+
+def end_all_but(kept: set[int]) -> None:
+    """Kill every child that is not in `kept`, and what is below it; each comes back as an ended child."""
+    for pid in _children(os.getpid()):
+        if pid not in kept:
+            for doomed in (pid, *_below(pid)):
+                _kill(doomed)
 
 
 def _was_there(pid: int, before: Snapshot) -> bool:

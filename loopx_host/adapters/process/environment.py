@@ -14,12 +14,14 @@ def provider_environment(
     caller: Mapping[str, str],
     names: list[str],
     settings: dict[str, str],
-    private: str,
     path_first: list[str] | None = None,
 ) -> dict[str, str]:
-    """Return the variables of one provider; nothing of the caller's gets in unless it is on the list."""
+    """Return the variables of one provider; nothing of the caller's gets in unless it is on the list.
+
+    The names of its private directory, TMPDIR among them, are added where that is made.
+    """
     wanted = {*PASSED_ON, *names}
     passed = {name: value for name, value in caller.items() if name in wanted or name.startswith(PASSED_ON_PREFIX)}
     if path_first:
         passed["PATH"] = ":".join([*path_first, *([passed["PATH"]] if passed.get("PATH") else [])])
-    return {**passed, "TMPDIR": private, **settings}
+    return {**passed, **settings}

@@ -11,27 +11,30 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.ports import Discovery, Packages, StateStore
+    from loopx_host.lifecycle.ports import Discovery, Ladder, Packages, StateStore
     from loopx_host.lifecycle.state import Entry
 
 HOST_DOCTOR_SCHEMA = "loopx_doctor_v0"
 OK, WARNING, ERROR = "ok", "warning", "error"
+_PROMISED = ("contained", "namespaced")
 
 Row = dict[str, "Any"]
 
 
-def host_doctor(*, store: StateStore, packages: Packages, discovery: Discovery) -> dict[str, Any]:
+def host_doctor(*, store: StateStore, packages: Packages, discovery: Discovery, ladder: Ladder) -> dict[str, Any]:
     """Check the activation state, every extension, and the environment (contract section 4).
 
     ``ok`` is false, and the exit status 1, when the state file or an enabled extension is not usable; a
     disabled extension is not unhealthy, and what is wrong with other packages is a warning.
     """
-    rows = [*_state_rows(store, packages), *_environment_rows(discovery)]
+    reach = ladder.reach()
+    rows = [*_state_rows(store, packages), _containment_row(reach), *_environment_rows(discovery)]
     return {
         "ok": all(row["status"] != ERROR for row in rows),
         "schema_version": HOST_DOCTOR_SCHEMA,
         "platform": packages.platform(),
         "state_file": store.location,
+        "containment": reach,
         "checks": rows,
     }
 
@@ -73,6 +76,16 @@ def _extension_rows(entry: Entry, packages: Packages) -> list[Row]:
     if found.verdict == "entrypoint_missing" and owner:
         row["install_package"] = packages.pip_command(owner, found.target.path if found.target else None)
     return [row]
+
+
+def _containment_row(reach: dict[str, Any]) -> Row:
+    """Say at which level runs are contained here; below the default of the platform it is a warning."""
+    default, highest = reach["default"], reach["highest"]
+    why = "; ".join(reach["reasons"])
+    summary = f"runs are at level `{default}`, up to `{highest}` when asked for{f' ({why})' if why else ''}"
+    if default in _PROMISED:
+        return _row("containment", OK, default, summary)
+    return _row("containment", WARNING, default, summary, code="containment_below_default")
 
 
 def _environment_rows(discovery: Discovery) -> list[Row]:

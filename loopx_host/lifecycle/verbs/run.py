@@ -9,10 +9,10 @@ from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import stderr_tail
 from loopx_host.lifecycle import receipts
 from loopx_host.lifecycle.identity import Missing
-from loopx_host.lifecycle.launch import Launch
+from loopx_host.lifecycle.launching import keep_bytecode, run_launch
 from loopx_host.lifecycle.outcome import SUCCEEDED, outcome
-from loopx_host.lifecycle.prerequisites import folders, missing
-from loopx_host.lifecycle.probe import environment, limits
+from loopx_host.lifecycle.prerequisites import missing
+from loopx_host.lifecycle.probe import changed_since
 from loopx_host.lifecycle.readiness import DECIDED_BY_STATE, Readiness, readiness, refusal
 from loopx_host.lifecycle.refusals import missing_entrypoint
 from loopx_host.lifecycle.state import State
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from loopx_host.lifecycle.run_schemas import RunSchemas
     from loopx_host.lifecycle.state import Entry
     from loopx_host.registry.manifest import Runtime
+
+_NAMED = 5  # how many changed files a refusal names
 
 
 def run(
@@ -59,17 +61,25 @@ def run(
         return _preview(receipt, refused)
     if refused is not None or found.target is None or found.identity is None:
         raise refused or missing_entrypoint(Missing(runtime.target, [], ""), again)
-    seconds = float(runtime.timeout_seconds)
-    launch = Launch(
-        found.target.argv(runtime.args),
-        limits(runtime, seconds if timeout_seconds is None else min(seconds, timeout_seconds)),
-        env_names=runtime.env,
-        env_set=environment(found.target, found.identity, packages),
-        path_first=folders(runtime, packages),
-        stdin=request,
-    )
+    launch = run_launch(found.target, runtime, found.identity, packages, request=request, seconds=timeout_seconds)
     at, run_id = clock.now(), clock.run_id()
-    return _settled({**receipt, "at": at, "run_id": run_id}, processes.run(launch), schemas)
+    ended = processes.run(launch)
+    changed = changed_since(found.identity, found.target, packages)
+    keep_bytecode(launch, ended, found.identity, packages, proved=not changed)
+    if changed:
+        raise _changed(entry, changed, ended)
+    return _settled({**receipt, "at": at, "run_id": run_id}, ended, schemas)
+
+
+def _changed(entry: Entry, changed: list[str], ended: Ended) -> Refused:
+    return refuse(
+        "changed_during_run",
+        entry.id,
+        f"{', '.join(changed[:_NAMED])} of extension `{entry.id}` changed while it ran; its answer is not trusted",
+        hint="prove what is installed now, then repeat the request",
+        next_command=("extension", "doctor", entry.id, "--execute"),
+        containment=ended.containment,
+    )
 
 
 def _schemas(extension_id: str, runtime: Runtime, store: StateStore, judging: Judging) -> RunSchemas | None:

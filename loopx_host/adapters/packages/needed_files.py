@@ -1,0 +1,65 @@
+"""What running a provider needs to read beyond the system itself: its interpreter, its environment, its own files.
+
+The names are computed with the identity and remembered with it. They are what the zero-permission sandbox opens
+(containment page, *What a provider can read*).
+"""
+
+from __future__ import annotations
+
+import os
+
+from loopx_host.adapters.packages import source_trees
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from loopx_host.adapters.packages.distributions import Installed
+
+_PROGRAM_FOLDERS = ("bin", "sbin")
+_OF_A_PREFIX = ("bin", "lib", "lib64", "libexec", "pyvenv.cfg")
+_SYSTEM_PREFIXES = ("/", "/usr", "/usr/local")
+_SINGLE_FILES = 500
+
+
+def of_programs(programs: list[str]) -> list[str]:
+    """Return the launcher and interpreters, and what lies below the prefix each is installed in."""
+    found: list[str] = []
+    for program in programs:
+        for path in (program, os.path.realpath(program)):
+            found += [path, *_of_prefix(path)]
+    return found
+
+
+def of_distribution(owner: Installed, modules: list[str], places: list[str]) -> tuple[list[str], list[str]]:
+    """Return (read, list) for an editable distribution: its sources, and the directories they are looked up in."""
+    if owner.editable_source() is None:
+        return [], []
+    return source_trees.covered_sources(owner, modules, places), source_trees.source_roots(owner)
+
+
+def of_record(owner: Installed, recorded: list[str]) -> list[str]:
+    """Return the files of a distribution that lie outside its site directory (data files, mostly)."""
+    paths = (os.path.normpath(os.path.join(owner.site, name)) for name in recorded)
+    return [path for path in paths if not path.startswith(owner.site + os.sep)][:_SINGLE_FILES]
+
+
+def of_unowned(launcher: str) -> list[str]:
+    """Return the folder of a launcher that no distribution carries: what lies there is all it can bring.
+
+    Not where that folder is a home directory or holds one, or holds everybody's temporary files.
+    """
+    folders = {os.path.dirname(launcher), os.path.dirname(os.path.realpath(launcher))}
+    return sorted(folder for folder in folders if not _is_wide(folder))
+
+
+def _of_prefix(program: str) -> list[str]:
+    folder = os.path.dirname(program)
+    prefix = os.path.dirname(folder)
+    if os.path.basename(folder) not in _PROGRAM_FOLDERS or prefix in _SYSTEM_PREFIXES or _is_wide(prefix):
+        return []
+    return [os.path.join(prefix, name) for name in _OF_A_PREFIX]
+
+
+def _is_wide(folder: str) -> bool:
+    """Whether a folder holds far more than a program: a home, everything, everybody's temporary files."""
+    homes = {os.path.realpath(os.path.expanduser("~")), os.path.expanduser("~"), "/root", "/home", "/tmp"}  # noqa: S108
+    return any(home == folder or home.startswith(folder.rstrip("/") + "/") for home in homes)

@@ -1,0 +1,212 @@
+"""The rungs of containment: what a provider's process gives up before it becomes the provider.
+
+All of it happens in the forked child, after which there is no way back. Each function returns rows
+``{limit, value, enforced, by}``: what was asked for, whether it holds, and what holds it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from loopx_host.adapters.process import kernel, landlock, rlimits, seccomp, system_files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.lifecycle.launch import Grants, Limits
+
+    Row = dict[str, Any]
+
+PROCESS, LIMITS, CONTAINED, NAMESPACED = RUNGS = ("process", "limits", "contained", "namespaced")
+NO_NEW_SESSION = "no-new-session"
+NET_CONNECT, READ_REFERENCE, WRITE_REFERENCE = "net.connect", "fs.read:", "fs.write:"
+_RESOURCE_ROWS = ("core_file_bytes", "open_files", "memory_mb", "cpu_seconds", "file_size_mb")
+_CAPABILITY_HEADER = (0x20080522).to_bytes(4, "little") + bytes(4)
+_KEPT_CAPABILITIES = (
+    1,
+    2,
+)  # to pass permission bits: files are Landlock's affair, and root's own may be somebody else's
+_NOTHING = "nothing"
+
+
+class Level:
+    """The rung asked for; `is_demanded`: run there or not at all; without `sessions` nobody leaves the group."""
+
+    __slots__ = ("is_demanded", "rung", "sessions")
+
+    def __init__(self, rung: str = CONTAINED, *, is_demanded: bool = False, sessions: bool = True) -> None:
+        self.rung = rung
+        self.is_demanded = is_demanded
+        self.sessions = sessions
+
+    def includes(self, rung: str) -> bool:
+        """Whether this level has what `rung` has."""
+        return RUNGS.index(self.rung) >= RUNGS.index(rung)
+
+
+def default_level() -> Level:
+    """Return the level of a run that asks for none: what it cannot enforce is said, and no reason not to run."""
+    return Level(CONTAINED if kernel.is_linux() else PROCESS)
+
+
+def level_named(name: str) -> Level:
+    """Return the demanded level of a name such as ``contained`` or ``limits+no-new-session``.
+
+    Raises Refused `containment_unknown`.
+    """
+    rung, _, option = name.partition("+")
+    if rung not in RUNGS or option not in ("", NO_NEW_SESSION):
+        from loopx_host.core.errors import refuse
+        from loopx_host.core.text import visible
+
+        known = ", ".join(f"`{rung}`" for rung in RUNGS)
+        summary = f"`{visible(name)}` is not a level of containment"
+        raise refuse("containment_unknown", "containment", summary, hint=f"{known}, each also with +{NO_NEW_SESSION}")
+    return Level(rung, is_demanded=True, sessions=not option)
+
+
+class Fence:
+    """Everything that decides one confinement: the level, the private directory, grants, bounds."""
+
+    __slots__ = ("argv0", "grants", "level", "limits", "private")
+
+    def __init__(self, level: Level, private: str, argv0: str, grants: Grants, limits: Limits) -> None:
+        self.level = level
+        self.private = private
+        self.argv0 = argv0
+        self.grants = grants
+        self.limits = limits
+
+    @property
+    def network(self) -> bool:
+        """Whether sockets that reach out are granted."""
+        return NET_CONNECT in self.grants.permissions
+
+
+def confine(fence: Fence, *, namespaced: bool) -> list[Row]:
+    """Give up everything the level says, in this process, for good; return the rows.
+
+    `namespaced` says that the process is in namespaces of its own already.
+    """
+    limited = fence.level.includes(LIMITS)
+    rows = rlimits.apply(fence.limits) if limited else rlimits.not_applied(fence.limits)
+    if not fence.level.includes(CONTAINED):
+        return [*rows, *_not_contained(fence), *_sessions_row(fence, False)]
+    privileges = _drop_privileges()
+    files = privileges and _restrict_files(fence)
+    calls = privileges and _filter_calls(fence, namespaced=namespaced)
+    since = landlock.version() if files else 0
+    network = "outbound" if fence.network else "none"
+    return [
+        *rows,
+        _row("network", network, [("seccomp", calls)]),
+        _row("file_writes", "private directory", [("landlock", since >= landlock.TRUNCATE_SINCE)]),
+        _row("file_attributes", _attributes_value(namespaced), [("namespace", namespaced), ("seccomp", calls)]),
+        _row("file_reads", "runtime", [("landlock", files)]),
+        _row("signals", "own processes", [("namespace", namespaced), ("landlock", since >= landlock.SCOPES_SINCE)]),
+        _row("tracing", "none", [("seccomp", calls), ("landlock", files)]),
+        _row("new_privileges", "none", [("no_new_privs", privileges)]),
+        *_sessions_row(fence, calls),
+    ]
+
+
+def reached(rows: list[Row], *, namespaced: bool) -> str:
+    """Return the highest rung whose every row holds."""
+    holds = {row["limit"]: row["enforced"] for row in rows}
+    if not all(holds[name] for name in _RESOURCE_ROWS if name in holds):
+        return PROCESS
+    if not all(holds[row["limit"]] for row in rows if row["limit"] not in (*_RESOURCE_ROWS, "processes", "sessions")):
+        return LIMITS
+    return NAMESPACED if namespaced else CONTAINED
+
+
+def missing(rows: list[Row]) -> list[str]:
+    """Return the names of what is not enforced."""
+    return [row["limit"] for row in rows if not row["enforced"]]
+
+
+def _row(limit: str, value: str, holders: list[tuple[str, bool]]) -> Row:
+    by = [name for name, holds in holders if holds]
+    return {"limit": limit, "value": value, "enforced": bool(by), "by": by[0] if by else _NOTHING}
+
+
+def _attributes_value(namespaced: bool) -> str:
+    return "private directory" if namespaced else "none"
+
+
+def _not_contained(fence: Fence) -> list[Row]:
+    network = "outbound" if fence.network else "none"
+    wanted = (
+        *(("network", network), ("file_writes", "private directory"), ("file_attributes", "none")),
+        *(("file_reads", "runtime"), ("signals", "own processes"), ("tracing", "none"), ("new_privileges", "none")),
+    )
+    return [_row(limit, value, []) for limit, value in wanted]
+
+
+def _sessions_row(fence: Fence, calls: bool) -> list[Row]:
+    return [] if fence.level.sessions else [_row("sessions", "one", [("seccomp", calls)])]
+
+
+def _drop_privileges() -> bool:
+    """Gain nothing from what is executed from here on, and give up every capability but two.
+
+    With no_new_privs even a program of root's gets no more than what is left here.
+    """
+    try:
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        permitted = _permitted_capabilities()
+        kept = permitted & sum(1 << capability for capability in _KEPT_CAPABILITIES) if os.geteuid() == 0 else 0
+        if permitted != kept:
+            words = [kept, kept, 0, 0, 0, 0]  # effective, permitted, inheritable: low halves, high halves
+            data = b"".join(word.to_bytes(4, "little") for word in words)
+            kernel.check(kernel.library().capset(_CAPABILITY_HEADER, data), "capset")
+    except (OSError, ImportError, AttributeError, ValueError):
+        return False
+    return True
+
+
+def _permitted_capabilities() -> int:
+    with open("/proc/self/status", "rb") as status:
+        return next(int(line.split()[1], 16) for line in status if line.startswith(b"CapPrm:"))
+
+
+def _restrict_files(fence: Fence) -> bool:
+    if not landlock.version():
+        return False
+    tcp = landlock.BIND_TCP if fence.network else landlock.BIND_TCP | landlock.CONNECT_TCP
+    try:
+        landlock.restrict(_rules(fence), refuse_tcp=tcp)
+    except (OSError, ImportError, AttributeError):
+        return False
+    return True
+
+
+def _rules(fence: Fence) -> list[tuple[str, int]]:
+    """Return (path, rights) of everything that may be touched."""
+    grants = fence.grants
+    rules = [(path, landlock.RUN) for path in (*system_files.PROGRAMS, fence.argv0, *grants.reads)]
+    rules += [(path, landlock.LIST) for path in grants.lists]
+    rules += [(path, landlock.READ) for path in (*system_files.DATA, f"/proc/{os.getpid()}")]
+    rules += [(path, landlock.DEVICE) for path in system_files.DEVICES]
+    if fence.network:
+        rules += [(path, landlock.READ) for path in system_files.NETWORK_DATA]
+    for token in grants.permissions:
+        for prefix, rights in ((READ_REFERENCE, landlock.READ), (WRITE_REFERENCE, landlock.WRITE)):
+            path = grants.references.get(token.removeprefix(prefix)) if token.startswith(prefix) else None
+            rules += [(path, rights)] if path else []
+    return [*rules, (fence.private, landlock.WRITE)]
+
+
+def _filter_calls(fence: Fence, *, namespaced: bool) -> bool:
+    machine = kernel.machine()
+    if not seccomp.is_supported(machine):
+        return False
+    instructions = seccomp.program(
+        machine, network=fence.network, attributes=namespaced, sessions=fence.level.sessions
+    )
+    try:
+        seccomp.install(instructions)
+    except (OSError, ImportError, AttributeError):
+        return False
+    return True

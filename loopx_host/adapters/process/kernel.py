@@ -1,0 +1,72 @@
+"""The calls to the Linux kernel that Python has no name for; numbers from its user-space headers."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ctypes
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_CAPBSET_DROP = 24
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_SET_SECCOMP = 22
+
+_loaded: list[ctypes.CDLL] = []
+
+
+def library() -> ctypes.CDLL:
+    """Return the C library of this process. Raises OSError or ImportError where there is none to load."""
+    if not _loaded:
+        import ctypes
+
+        _loaded.append(ctypes.CDLL(None, use_errno=True))
+    return _loaded[0]
+
+
+def is_linux() -> bool:
+    """Whether this is Linux; everything else has the `process` rung only."""
+    return sys.platform == "linux"
+
+
+def machine() -> str:
+    """Return the machine's name as the kernel tells it, such as ``x86_64``."""
+    return os.uname().machine
+
+
+def prctl(option: int, *arguments: int) -> None:
+    """Change something about this process, with up to four numbers. Raises OSError."""
+    padded = [*arguments, 0, 0, 0, 0][:4]
+    check(library().prctl(option, *(unsigned(number) for number in padded)), f"prctl {option}")
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """Call a system call by its number. Raises OSError."""
+    return check(int(library().syscall(_long(number), *arguments)), f"system call {number}")
+
+
+def check(result: int, what: str) -> int:
+    """Return the result of a call unless it says that it failed. Raises OSError."""
+    if result < 0:
+        import ctypes
+
+        number = ctypes.get_errno()
+        raise OSError(number, f"{os.strerror(number)} ({what})")
+    return result
+
+
+def unsigned(number: int) -> ctypes.c_ulong:
+    """Return a number as the kernel's word."""
+    import ctypes
+
+    return ctypes.c_ulong(number)
+
+
+def _long(number: int) -> ctypes.c_long:
+    import ctypes
+
+    return ctypes.c_long(number)

@@ -1,0 +1,166 @@
+"""The system call filter, run as the kernel runs it: a program over the number, the machine and the arguments."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopx_host.adapters.process.seccomp import (
+    ALLOW,
+    AUDIT_ARCHITECTURES,
+    ERRNO,
+    KILL_PROCESS,
+    NUMBERS,
+    Instruction,
+    program,
+)
+
+MACHINES = sorted(AUDIT_ARCHITECTURES)
+EPERM, ENOSYS = ERRNO | errno.EPERM, ERRNO | errno.ENOSYS
+WORDS = st.integers(min_value=0, max_value=2**64 - 1)
+ARGUMENTS = st.lists(WORDS, min_size=6, max_size=6)
+SOCKETS = ("socket", "connect", "bind", "listen", "accept", "accept4")
+OTHERS = ("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp")
+ATTRIBUTES = ("fchmod", "fchmodat", "fchmodat2", "fchownat", "utimensat", "setxattr", "fsetxattr", "file_setattr")
+NAMESPACES = ("setns", "mount", "umount2", "pivot_root", "chroot", "open_by_handle_at", "keyctl", "bpf")
+
+
+def answer(instructions: Sequence[Instruction], machine: str, number: int, arguments: Sequence[int] = ()) -> int:
+    """Return what the kernel would do (classic BPF over `struct seccomp_data`)."""
+    data = number.to_bytes(4, "little") + AUDIT_ARCHITECTURES.get(machine, 0).to_bytes(4, "little") + bytes(8)
+    data += b"".join(argument.to_bytes(8, "little") for argument in [*arguments, *[0] * 6][:6])
+    register, at = 0, 0
+    while True:
+        code, true, false, constant = instructions[at]
+        at += 1
+        if code == 0x06:
+            return constant
+        if code == 0x20:
+            assert constant % 4 == 0
+            register = int.from_bytes(data[constant : constant + 4], "little")
+        elif code == 0x54:
+            register &= constant
+        else:
+            holds = {0x15: register == constant, 0x35: register >= constant, 0x45: bool(register & constant)}[code]
+            at += true if holds else false
+
+
+def number_of(name: str, machine: str) -> int:
+    number = NUMBERS[name][list(AUDIT_ARCHITECTURES).index(machine)]
+    assert number is not None
+    return number
+
+
+def zero(machine: str) -> list[Instruction]:
+    return program(machine, network=False, attributes=False, sessions=True)
+
+
+@pytest.mark.req("B6")
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", [*SOCKETS, *OTHERS, *ATTRIBUTES, *NAMESPACES])
+@given(arguments=ARGUMENTS)
+def test_without_permissions_a_call_is_refused_whatever_its_arguments(
+    machine: str, name: str, arguments: list[int]
+) -> None:
+    assert answer(zero(machine), machine, number_of(name, machine), arguments) == EPERM
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@given(number=st.integers(min_value=0, max_value=2**30 - 1), arguments=ARGUMENTS)
+def test_a_call_that_the_filter_does_not_know_is_let_through(machine: str, number: int, arguments: list[int]) -> None:
+    known = {number_of(name, machine) for name in NUMBERS if None not in NUMBERS[name]}
+    known |= {numbers[list(AUDIT_ARCHITECTURES).index(machine)] or -1 for numbers in NUMBERS.values()}
+    if number not in known:
+        assert answer(zero(machine), machine, number, arguments) == ALLOW
+
+
+@given(family=WORDS, arguments=ARGUMENTS)
+def test_with_net_connect_only_internet_sockets_are_made(family: int, arguments: list[int]) -> None:
+    filtered = program("x86_64", network=True, attributes=False, sessions=True)
+
+    said = answer(filtered, "x86_64", number_of("socket", "x86_64"), [family, *arguments])
+
+    assert said == (ALLOW if family % 2**32 in (2, 10) else EPERM)
+
+
+@pytest.mark.parametrize("name", ["listen", "accept", "accept4"])
+def test_with_net_connect_nobody_listens(name: str) -> None:
+    filtered = program("x86_64", network=True, attributes=False, sessions=True)
+
+    assert answer(filtered, "x86_64", number_of(name, "x86_64")) == EPERM
+    assert answer(filtered, "x86_64", number_of("connect", "x86_64")) == ALLOW
+
+
+@pytest.mark.parametrize("network", [False, True])
+@given(kind=st.integers(min_value=0, max_value=15), flags=st.integers(min_value=0, max_value=2**20))
+def test_a_pair_of_sockets_is_a_stream(network: bool, kind: int, flags: int) -> None:
+    filtered = program("x86_64", network=network, attributes=False, sessions=True)
+
+    said = answer(filtered, "x86_64", number_of("socketpair", "x86_64"), [1, kind | flags << 4])
+
+    assert said == (ALLOW if kind in (1, 5) else EPERM)
+
+
+@given(pid=WORDS)
+def test_the_limits_of_another_process_are_out_of_reach(pid: int) -> None:
+    said = answer(zero("x86_64"), "x86_64", number_of("prlimit64", "x86_64"), [pid])
+
+    assert said == (ALLOW if pid % 2**32 == 0 else EPERM)
+
+
+@pytest.mark.parametrize("bit", [0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000])
+@pytest.mark.parametrize("name", ["clone", "unshare"])
+@given(others=st.integers(min_value=0, max_value=2**32 - 1))
+def test_nobody_gets_a_new_namespace(name: str, bit: int, others: int) -> None:
+    assert answer(zero("x86_64"), "x86_64", number_of(name, "x86_64"), [bit | others]) == EPERM
+
+
+def test_a_fork_and_a_thread_are_let_through() -> None:
+    fork, thread = 0x01200011, 0x003D0F00
+
+    said = [answer(zero("x86_64"), "x86_64", number_of("clone", "x86_64"), [flags]) for flags in (fork, thread)]
+
+    assert said == [ALLOW, ALLOW]
+
+
+@pytest.mark.parametrize("name", ["io_uring_setup", "io_uring_enter", "io_uring_register", "clone3"])
+def test_what_programs_have_another_way_for_is_not_there(name: str) -> None:
+    assert answer(zero("x86_64"), "x86_64", number_of(name, "x86_64")) == ENOSYS
+
+
+@given(number=WORDS.map(lambda word: word % 2**32))
+def test_a_call_by_the_rules_of_another_machine_ends_the_process(number: int) -> None:
+    assert answer(zero("x86_64"), "i386", number) == KILL_PROCESS
+
+
+@given(number=st.integers(min_value=0x40000000, max_value=2**32 - 1))
+def test_a_call_by_the_x32_numbers_is_not_there(number: int) -> None:
+    assert answer(zero("x86_64"), "x86_64", number) == ENOSYS
+
+
+@pytest.mark.parametrize("name", ["setsid", "setpgid"])
+def test_leaving_the_session_is_possible_unless_it_is_asked_away(name: str) -> None:
+    kept = program("x86_64", network=False, attributes=False, sessions=False)
+
+    assert answer(zero("x86_64"), "x86_64", number_of(name, "x86_64")) == ALLOW
+    assert answer(kept, "x86_64", number_of(name, "x86_64")) == ERRNO
+
+
+@pytest.mark.parametrize("name", ["chmod", "chown", "lchown", "utime", "utimes", "futimesat", *ATTRIBUTES])
+def test_attributes_can_be_changed_where_mounts_guard_them(name: str) -> None:
+    guarded = program("x86_64", network=False, attributes=True, sessions=True)
+
+    assert answer(guarded, "x86_64", number_of(name, "x86_64")) == ALLOW
+    assert answer(zero("x86_64"), "x86_64", number_of(name, "x86_64")) == EPERM
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_kernel_takes_a_program_of_this_size(machine: str) -> None:
+    longest = program(machine, network=False, attributes=False, sessions=False)
+
+    assert len(longest) <= 4096
+    assert all(max(true, false) <= 255 for _, true, false, _ in longest)
