@@ -25,6 +25,8 @@ NEEDED = frozenset(
         "jsonschema-rs",
         "loopx-pytest",
         "packaging",
+        "pluggy",
+        "stevedore",
         "platformdirs",
         "pytest",
         "rich",

@@ -144,6 +144,8 @@ def answer(request: object) -> dict[str, object]:
     """Return the response to one request, ``ok`` false with a reason when it cannot be served."""
     if not isinstance(request, dict) or request.get("schema_version") != REQUEST:
         return {"ok": False, "schema_version": RESPONSE, "error": f"schema_version must be {REQUEST}"}
+    if set(request) != {"schema_version", "name"}:
+        return {"ok": False, "schema_version": RESPONSE, "error": "the fields must be schema_version and name"}
     name = request.get("name")
     if not isinstance(name, str) or not name:
         return {"ok": False, "schema_version": RESPONSE, "error": "name must be a string that is not empty"}
@@ -159,13 +161,20 @@ def doctor() -> int:
     return 1
 
 
+def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Refuse a key that stands twice: two readers could take different ones."""
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)
+
+
 def main() -> int:
     """Serve one call and return the exit status."""
     if sys.argv[1:] == ["--doctor"]:
         return doctor()
     try:
-        request = json.loads(sys.stdin.buffer.read().decode("utf-8"))
-    except ValueError:
+        request = json.loads(sys.stdin.buffer.read().decode("utf-8"), object_pairs_hook=unique)
+    except (ValueError, RecursionError):
         request = None
     response = answer(request)
     json.dump(response, sys.stdout)

@@ -18,9 +18,12 @@ _MODEST_INTERPRETERS = ("python", "pypy", "sh", "bash", "dash", "zsh", "perl", "
 
 def doctor_launch(target: Target, runtime: Runtime, identity: RuntimeIdentity, packages: Packages) -> Launch:
     """Return the launch of a probe: the doctor's arguments, nothing on standard input, no permission at all."""
-    return _launch(
-        target, runtime, identity, packages, args=runtime.doctor_args, seconds=runtime.doctor_timeout_seconds
-    )
+    seconds = runtime.doctor_timeout_seconds
+    launch = _launch(target, runtime, identity, packages, args=runtime.doctor_args, seconds=seconds)
+    if packages.bytecode_cache(identity) is None:
+        # What a run compiles depends on its request; only what the doctor compiled serves later runs.
+        launch.bytecode_to = packages.new_bytecode(identity)
+    return launch
 
 
 def run_launch(
@@ -90,8 +93,6 @@ def _launch(
         path_first=first,
         stdin=stdin,
         grants=Grants(reads, needs.get("lists", []), permissions=permissions, references=references),
-        # One proved by the doctor serves every run; until there is one, what this process compiles is taken over.
-        bytecode_to=packages.new_bytecode(identity) if cache is None else None,
     )
 
 

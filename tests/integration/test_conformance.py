@@ -1,4 +1,7 @@
-"""The conformance suite holds a provider in any language to its rules, from the outside (row B7, friendly half)."""
+"""The conformance suite holds a provider in any language to its rules, from the outside (row B7).
+
+The bad providers here break the friendly rules; those that break the hostile ones have a file of their own.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,22 @@ from typing import Any
 
 import pytest
 
-from loopx_host.authoring.conformance import RULES
+from loopx_host.authoring.conformance import GROUPS, RULES, promise
 from tests.support.cli import Answer, Loopx
 
+ROOT = Path(__file__).parents[2]
 NAMES = [rule.__name__ for rule in RULES]
+REQUEST_SCHEMA = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["name"],
+    "properties": {"name": {"type": "string"}},
+}
 SHELL = """\
 #!/bin/sh
 if [ "$1" = --doctor ]; then exit 0; fi
 case "$(head -c 200)" in
-    '{"name": '*) echo '{"ok": true, "greeting": "hello"}' ;;
+    '{"name": "world"}') echo '{"ok": true, "greeting": "hello"}' ;;
     *) echo '{"ok": false, "error": "a name is needed"}'; exit 1 ;;
 esac
 """
@@ -28,9 +38,16 @@ PYTHON = f"""\
 import json, os, sys, time
 if sys.argv[1:] == ["--doctor"]:
     raise SystemExit(0)
+def unique(pairs):
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)
 try:
-    name = json.loads(sys.stdin.buffer.read())["name"]
-except (ValueError, KeyError, TypeError):
+    request = json.loads(sys.stdin.buffer.read(), object_pairs_hook=unique)
+    (field, name), = request.items()
+    if field != "name" or not isinstance(name, str):
+        raise ValueError
+except (ValueError, AttributeError, RecursionError):
     print(json.dumps({{"ok": False, "error": "a name is needed"}}))
     raise SystemExit(1)
 print(json.dumps({{"ok": True, "greeting": f"hello {{name}}"}}))
@@ -43,7 +60,8 @@ process.stdin.on("data", (chunk) => { text += chunk; });
 process.stdin.on("end", () => {
   let request;
   try { request = JSON.parse(text); } catch { request = null; }
-  if (request === null || typeof request.name !== "string") {
+  const twice = text.split('"name"').length > 2;
+  if (request === null || twice || Object.keys(request).join() !== "name" || typeof request.name !== "string") {
     process.stdout.write(JSON.stringify({ok: false, error: "a name is needed"}), () => process.exit(1));
     return;
   }
@@ -59,7 +77,7 @@ int main(int argc, char **argv) {
     size_t length = fread(text, 1, sizeof text - 1, stdin);
     while (!feof(stdin)) { char rest[4096]; if (fread(rest, 1, sizeof rest, stdin) == 0) break; }
     text[length] = 0;
-    if (strncmp(text, "{\"name\": ", 9) != 0) {
+    if (strcmp(text, "{\"name\": \"world\"}") != 0) {
         puts("{\"ok\": false, \"error\": \"a name is needed\"}");
         return 1;
     }
@@ -98,8 +116,10 @@ def loopx(tmp_path: Path) -> Loopx:
 
 
 def write(loopx: Loopx, provider: str, *, timeout_seconds: int = 20, **runtime: Any) -> Path:
-    """Write a package with an example and return its folder."""
-    folder = loopx.write_extension("greeter", provider, args=[], timeout_seconds=timeout_seconds, **runtime).parent
+    """Write a package with an example and a closed request schema, and return its folder."""
+    keys = {"args": [], "timeout_seconds": timeout_seconds, "request_schema": "request.json", **runtime}
+    folder = loopx.write_extension("greeter", provider, **keys).parent
+    (folder / "request.json").write_text(json.dumps(REQUEST_SCHEMA))
     (folder / "examples").mkdir(exist_ok=True)
     (folder / "examples" / "request.json").write_text('{"name": "world"}')
     return folder
@@ -146,8 +166,8 @@ def test_a_provider_in_c_passes_every_rule(loopx: Loopx) -> None:
     assert statuses(answer) == dict.fromkeys(NAMES, "passed"), answer
 
 
-def test_there_is_a_bad_provider_for_every_rule() -> None:
-    assert sorted(BAD) == sorted(NAMES)
+def test_there_is_a_bad_provider_for_every_friendly_rule() -> None:
+    assert sorted(BAD) == sorted(rule.__name__ for rule in GROUPS["friendly"])
 
 
 @pytest.mark.req("B7")
@@ -186,8 +206,33 @@ def test_a_preview_starts_nothing_and_names_every_rule(loopx: Loopx) -> None:
 
     assert answer.status == 0
     assert statuses(answer) == dict.fromkeys(NAMES, "not_run")
+    assert {row["group"] for row in answer.document["rules"]} == {"friendly", "hostile"}
     assert (answer.document["executed"], answer.document["dry_run"]) == (False, True)
     assert not canary.exists()
+
+
+def test_every_row_says_which_group_its_rule_belongs_to(loopx: Loopx) -> None:
+    groups = {rule.__name__: group for group, rules in GROUPS.items() for rule in rules}
+
+    answer = suite(loopx, write(loopx, SHELL))
+
+    assert {row["rule"]: row["group"] for row in answer.document["rules"]} == groups
+    assert sorted(groups) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=NAMES)
+def test_a_promise_is_one_sentence(rule: Any) -> None:
+    assert promise(rule).endswith(".")
+    assert "\n" not in promise(rule)
+
+
+def test_the_reference_page_lists_every_rule_with_group_and_promise() -> None:
+    page = (ROOT / "docs" / "reference" / "conformance.md").read_text("utf-8")
+    listed = [line for line in page.splitlines() if line.startswith("| `")]
+
+    assert listed == [
+        f"| `{rule.__name__}` | {group} | {promise(rule)} |" for group, rules in GROUPS.items() for rule in rules
+    ]
 
 
 def test_it_keeps_no_state(loopx: Loopx) -> None:
@@ -205,7 +250,15 @@ def test_rules_about_the_example_are_skipped_without_one(loopx: Loopx) -> None:
 
     skipped = {rule for rule, status in statuses(answer).items() if status == "skipped"}
     assert answer.status == 0
-    assert skipped == {"example_succeeds", "example_is_answered_alike", "run_leaves_nothing_running"}
+    assert skipped == {
+        "example_succeeds",
+        "example_is_answered_alike",
+        "run_leaves_nothing_running",
+        "deep_request",
+        "nan_request",
+        "duplicate_key_request",
+        "unknown_field_request",
+    }
 
 
 def test_a_response_outside_its_schema_breaks_the_example_rule(loopx: Loopx) -> None:
@@ -216,7 +269,7 @@ def test_a_response_outside_its_schema_breaks_the_example_rule(loopx: Loopx) -> 
 
 
 def test_a_provider_that_crashes_on_bad_input_is_a_failure_in_words_of_its_own(loopx: Loopx) -> None:
-    crashing = PYTHON.replace("except (ValueError, KeyError, TypeError)", "except ZeroDivisionError")
+    crashing = PYTHON.replace("except (ValueError, AttributeError, RecursionError)", "except ZeroDivisionError")
 
     answer = suite(loopx, write(loopx, crashing))
 

@@ -112,6 +112,24 @@ def test_the_limits_of_another_process_are_out_of_reach(pid: int) -> None:
     assert said == (ALLOW if pid % 2**32 == 0 else EPERM)
 
 
+@pytest.mark.parametrize("name", ["sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"])
+@given(pid=WORDS)
+def test_the_scheduling_of_another_process_is_out_of_reach(name: str, pid: int) -> None:
+    said = answer(zero("x86_64"), "x86_64", number_of(name, "x86_64"), [pid])
+
+    assert said == (ALLOW if pid % 2**32 == 0 else EPERM)
+
+
+@pytest.mark.parametrize(("name", "process"), [("setpriority", 0), ("ioprio_set", 1)])
+@given(which=st.integers(min_value=0, max_value=4), who=st.integers(min_value=0, max_value=2**31))
+def test_the_priority_of_another_process_or_of_a_whole_user_is_out_of_reach(
+    name: str, process: int, which: int, who: int
+) -> None:
+    said = answer(zero("x86_64"), "x86_64", number_of(name, "x86_64"), [which, who])
+
+    assert said == (ALLOW if (which, who) == (process, 0) else EPERM)
+
+
 @pytest.mark.parametrize("bit", [0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000])
 @pytest.mark.parametrize("name", ["clone", "unshare"])
 @given(others=st.integers(min_value=0, max_value=2**32 - 1))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from loopx_host.adapters.packages.distributions import Installed
 
 _PROGRAM_FOLDERS = ("bin", "sbin")
+_SHIMS = "shims"  # where version managers (pyenv, asdf, mise) keep small programs that ask them
 _OF_A_PREFIX = ("bin", "lib", "lib64", "libexec", "pyvenv.cfg")
 _SYSTEM_PREFIXES = ("/", "/usr", "/usr/local")
 _SINGLE_FILES = 500
@@ -54,6 +55,8 @@ def of_unowned(launcher: str) -> list[str]:
 def _of_prefix(program: str) -> list[str]:
     folder = os.path.dirname(program)
     prefix = os.path.dirname(folder)
+    if os.path.basename(folder) == _SHIMS and not _is_wide(prefix):
+        return [prefix]
     if os.path.basename(folder) not in _PROGRAM_FOLDERS or prefix in _SYSTEM_PREFIXES or _is_wide(prefix):
         return []
     return [os.path.join(prefix, name) for name in _OF_A_PREFIX]

@@ -27,6 +27,7 @@ _KEPT_CAPABILITIES = (
     1,
     2,
 )  # to pass permission bits: files are Landlock's affair, and root's own may be somebody else's
+_CAP_SYS_RESOURCE = 24
 _NOTHING = "nothing"
 
 
@@ -91,6 +92,8 @@ def confine(fence: Fence, *, namespaced: bool) -> list[Row]:
     """
     limited = fence.level.includes(LIMITS)
     rows = rlimits.apply(fence.limits) if limited else rlimits.not_applied(fence.limits)
+    if limited and not fence.level.includes(CONTAINED):
+        _keep_limits()
     if not fence.level.includes(CONTAINED):
         return [*rows, *_not_contained(fence), *_sessions_row(fence, False)]
     privileges = _drop_privileges()
@@ -121,9 +124,9 @@ def reached(rows: list[Row], *, namespaced: bool) -> str:
     return NAMESPACED if namespaced else CONTAINED
 
 
-def missing(rows: list[Row]) -> list[str]:
-    """Return the names of what is not enforced."""
-    return [row["limit"] for row in rows if not row["enforced"]]
+def deciding(rows: list[Row]) -> list[str]:
+    """Return the names of what is not enforced and keeps a rung from being reached."""
+    return [row["limit"] for row in rows if not row["enforced"] and row["limit"] != "processes"]
 
 
 def _row(limit: str, value: str, holders: list[tuple[str, bool]]) -> Row:
@@ -166,6 +169,14 @@ def _drop_privileges() -> bool:
     return True
 
 
+def _keep_limits() -> None:
+    """Take from root what raises limits again; for anyone else there is nothing to take."""
+    try:
+        kernel.prctl(kernel.PR_CAPBSET_DROP, _CAP_SYS_RESOURCE)
+    except (OSError, ImportError, AttributeError):
+        pass
+
+
 def _permitted_capabilities() -> int:
     with open("/proc/self/status", "rb") as status:
         return next(int(line.split()[1], 16) for line in status if line.startswith(b"CapPrm:"))
@@ -202,11 +213,9 @@ def _filter_calls(fence: Fence, *, namespaced: bool) -> bool:
     machine = kernel.machine()
     if not seccomp.is_supported(machine):
         return False
-    instructions = seccomp.program(
-        machine, network=fence.network, attributes=namespaced, sessions=fence.level.sessions
-    )
+    code = seccomp.encoded(machine, network=fence.network, attributes=namespaced, sessions=fence.level.sessions)
     try:
-        seccomp.install(instructions)
+        seccomp.install(code)
     except (OSError, ImportError, AttributeError):
         return False
     return True

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 EXITED, INTERRUPTED = "exited", "interrupted"
 _CHUNK = 1 << 16
-_FIRST_WORD_SECONDS = 2.0
 _BLIND_POLL_MS = 5  # only where a process has no descriptor to wait for
 
 
@@ -51,7 +50,10 @@ class Stream:
 
 
 class Conversation:
-    """The loop around one ``poll``: standard input, two outputs, the process, the caller's signals."""
+    """The loop around one ``poll``: standard input, two outputs, the process, the caller's signals.
+
+    `children` becomes readable when a child has ended; `reap` then takes the status of those nobody waits for.
+    """
 
     def __init__(
         self,
@@ -64,21 +66,21 @@ class Conversation:
         stderr: int,
         limits: Limits,
         interrupts: int,
-        waiting: Callable[[float], None] | None = None,
+        children: int = -1,
+        reap: Callable[[], None] | None = None,
     ) -> None:
         self.stdout = Stream(stdout, limits.stdout_bytes, STDOUT)
         self.stderr = Stream(stderr, limits.stderr_bytes, STDERR)
         self._has_exited = has_exited
         self._process = process
         self._interrupts = interrupts
-        self._waiting = waiting
-        self._began = time.monotonic()
-        self._next_word = self._began + _FIRST_WORD_SECONDS
+        self._children = children
+        self._reap = reap
         self._stdin = stdin
         self._request = memoryview(request)
         self._poll = select.poll()
         self._streams = {stream.descriptor: stream for stream in (self.stdout, self.stderr)}
-        for descriptor in (process, interrupts, stdout, stderr):
+        for descriptor in (process, interrupts, stdout, stderr, children):
             if descriptor >= 0:
                 self._poll.register(descriptor, select.POLLIN)
         self._begin_input()
@@ -93,7 +95,9 @@ class Conversation:
             if remaining <= 0:
                 return EXITED if self._has_exited() else TIMEOUT
             ready = {descriptor for descriptor, _ in self._poll.poll(self._wait_ms(remaining))}
-            self._say_waiting()
+            if self._children in ready and self._reap is not None:
+                _empty(self._children)
+                self._reap()
             over = self._exchange(ready)
             if over:
                 return over
@@ -126,16 +130,7 @@ class Conversation:
             os.close(self._stdin)
             self._stdin = -1
 
-    def _say_waiting(self) -> None:
-        """Tell whoever asked for it, once a second, how long this has been going on."""
-        now = time.monotonic()
-        if self._waiting is not None and now >= self._next_word:
-            self._next_word = now + 1
-            self._waiting(now - self._began)
-
     def _wait_ms(self, remaining: float) -> int:
-        if self._waiting is not None:
-            remaining = max(0.0, min(remaining, self._next_word - time.monotonic()))
         milliseconds = int(remaining * 1000) + 1
         return milliseconds if self._process >= 0 else min(milliseconds, _BLIND_POLL_MS)
 
@@ -173,3 +168,12 @@ class Conversation:
         except BrokenPipeError:
             pass
         self.end_input()
+
+
+def _empty(descriptor: int) -> None:
+    """Read what signals left in their pipe; it does not block."""
+    try:
+        while os.read(descriptor, _CHUNK):
+            pass
+    except BlockingIOError:
+        pass

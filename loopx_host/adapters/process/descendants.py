@@ -15,6 +15,8 @@ import time
 from loopx_host.adapters.process import kernel
 
 _SWEEP_SECONDS = 5.0
+_MOMENT_SECONDS = 0.001
+_EVERYBODY = -1  # every process this one may signal, but itself
 _START_TIME_FIELD = 19  # of /proc/<pid>/stat, counted after the parenthesised name
 
 Snapshot = frozenset["tuple[int, int]"]  # (pid, start time): a pid alone may be another process by now
@@ -51,29 +53,44 @@ def orphans(leader: int) -> int:
     return sum(1 for pid in _children(os.getpid()) if pid != leader and _stat_fields(pid)[:1] not in ([], [b"Z"]))
 
 
-def sweep(before: Snapshot) -> tuple[int | None, str]:
+def sweep(before: Snapshot, *, fenced: bool = False) -> tuple[int | None, str]:
     """End every descendant that is not in `before`; return (survivors, proof).
+
+    With `fenced`, this process can signal nobody but its descendants: then one signal to everybody ends all of
+    them at once, even those that fork faster than anyone can list them.
 
     `survivors` is 0 with the proof ``no_child_left`` or ``only_earlier_children_left``; with ``not_proved`` it is
     the number that could not be ended in time, or None when they cannot be counted.
     """
     deadline = time.monotonic() + _SWEEP_SECONDS
     while not has_no_child():
+        if fenced:
+            _kill(_EVERYBODY)
         children = _children(os.getpid())
-        if not children:  # no /proc to name the child that the kernel says is there
-            return None, "not_proved"
+        if not children:  # no /proc to name the child that the kernel says is there, or one that is just ending
+            if time.monotonic() >= deadline:
+                return None, "not_proved"
+            time.sleep(_MOMENT_SECONDS)
         mine = [pid for pid in children if not _was_there(pid, before)]
-        if not mine:
+        if children and not mine:
             return 0, "only_earlier_children_left"
         # Ended ones first and cheaply: a storm of forks leaves thousands of them.
         living = [pid for pid in mine if not _reap(pid)]
         if time.monotonic() >= deadline:
             return len(living) or None, "not_proved"
-        for doomed in [*living, *(below for pid in living for below in _below(pid))]:
-            _kill(doomed)
+        if not fenced:
+            for doomed in [*living, *(below for pid in living for below in _below(pid))]:
+                _kill(doomed)
         if living:
             _await(living[0])
     return 0, "no_child_left"
+
+
+def reap_all_but(leader: int) -> None:
+    """Take the status of every ended child but `leader`'s: orphans that would stay as zombies until the end."""
+    for pid in _children(os.getpid()):
+        if pid != leader:
+            _reap(pid)
 
 
 def end_all_but(kept: set[int]) -> None:

@@ -14,6 +14,8 @@ import select
 import signal
 import warnings
 
+from loopx_host.core.errors import refuse
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +70,13 @@ class ForkedJudge:
         import jsonschema_rs  # noqa: F401
 
         reading, writing = os.pipe()
-        child = _fork()
+        try:
+            child = _fork()
+        except OSError as error:
+            os.close(reading)
+            os.close(writing)
+            summary = f"no process could be started to judge by a schema: {error.strerror}"
+            raise refuse("no_processes", "schema", summary) from None
         if child == 0:
             _answer(writing, work)
         os.close(writing)

@@ -16,6 +16,8 @@ PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_SECCOMP = 22
 
+_CLOSE_RANGE, _CLOSE_RANGE_CLOEXEC, _EVERY_DESCRIPTOR = 436, 4, 0xFFFFFFFF
+
 _loaded: list[ctypes.CDLL] = []
 
 
@@ -47,6 +49,11 @@ def prctl(option: int, *arguments: int) -> None:
 def syscall(number: int, *arguments: object) -> int:
     """Call a system call by its number. Raises OSError."""
     return check(int(library().syscall(_long(number), *arguments)), f"system call {number}")
+
+
+def close_range_on_exec(first: int) -> None:
+    """Mark every descriptor from `first` on to be closed when a program is executed. Raises OSError."""
+    syscall(_CLOSE_RANGE, unsigned(first), unsigned(_EVERY_DESCRIPTOR), unsigned(_CLOSE_RANGE_CLOEXEC))
 
 
 def check(result: int, what: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from loopx_host.adapters.process import confinement, kernel, landlock, spawn
-from loopx_host.adapters.process.confinement import CONTAINED, NAMESPACED, PROCESS, Fence, Level
+from loopx_host.adapters.process.confinement import CONTAINED, LIMITS, NAMESPACED, PROCESS, Fence, Level
 from loopx_host.lifecycle.launch import Grants, Limits
 
 TYPE_CHECKING = False
@@ -29,10 +29,10 @@ class MachineLadder:
     def reach(self) -> dict[str, Any]:
         """Return the default level reached, the highest one, and why it is not more (see the port)."""
         if not kernel.is_linux():
-            return {"default": PROCESS, "highest": PROCESS, "reasons": ["anything above it is built for Linux only"]}
+            return {"default": PROCESS, "highest": LIMITS, "reasons": ["anything above is built for Linux only"]}
         default, rows, _ = _try(CONTAINED)
         highest, _, refused = _try(NAMESPACED)
-        reasons = [f"{name}: {_why(name)}" for name in confinement.missing(rows) if name != "processes"]
+        reasons = [f"{name}: {_why(name)}" for name in confinement.deciding(rows)]
         if highest != NAMESPACED:
             reasons.append(f"namespaces: {refused or 'not every limit holds there'}")
         return {"default": default, "highest": max(default, highest, key=confinement.RUNGS.index), "reasons": reasons}

@@ -50,6 +50,7 @@ WRITE = (
 )
 DEVICE = READ_FILE | WRITE_FILE | IOCTL_DEV
 
+_opened: dict[str, tuple[int, int]] = {}
 _UNKNOWN = -1
 _known_version = [_UNKNOWN]
 
@@ -83,6 +84,29 @@ def restrict(rules: Iterable[tuple[str, int]], *, refuse_tcp: int) -> None:
         os.close(ruleset)
 
 
+def fence_signals(outsider: int) -> bool:
+    """Keep this process, and all it starts, from signalling anyone outside, for good; whether that holds.
+
+    It holds when `outsider`, a process that is none of them, is found out of reach.
+    """
+    if version() < SCOPES_SINCE:
+        return False
+    try:
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        attributes = b"".join(word.to_bytes(8, "little") for word in (0, 0, SCOPE_SIGNAL))
+        ruleset = kernel.syscall(_CREATE_RULESET, attributes, kernel.unsigned(len(attributes)), kernel.unsigned(0))
+        try:
+            kernel.syscall(_RESTRICT_SELF, kernel.unsigned(ruleset), kernel.unsigned(0))
+        finally:
+            os.close(ruleset)
+        os.kill(outsider, 0)
+    except PermissionError:
+        return True
+    except (OSError, ImportError, AttributeError):
+        return False
+    return False
+
+
 def _create(files: int, tcp: int, since: int) -> int:
     scopes = SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL if since >= SCOPES_SINCE else 0
     words = [files, *([tcp] if since >= NETWORK_SINCE else []), *([scopes] if since >= SCOPES_SINCE else [])]
@@ -91,17 +115,37 @@ def _create(files: int, tcp: int, since: int) -> int:
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
+    if path in _opened:
+        _add(ruleset, *_opened[path], rights)
+        return
     try:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        place, kind = _open(path)
     except (OSError, ValueError):
         return
     try:
-        if not stat.S_ISDIR(os.fstat(place).st_mode):
-            rights &= _ON_FILES
-        if rights:
-            beneath = rights.to_bytes(8, "little") + place.to_bytes(4, "little")
-            kernel.syscall(
-                _ADD_RULE, kernel.unsigned(ruleset), kernel.unsigned(_PATH_BENEATH), beneath, kernel.unsigned(0)
-            )
+        _add(ruleset, place, kind, rights)
     finally:
         os.close(place)
+
+
+def open_ahead(paths: Iterable[str]) -> None:
+    """Open places that every ruleset names, once, for all that this process forks."""
+    for path in paths:
+        try:
+            _opened[path] = _open(path)
+        except OSError:
+            continue
+
+
+def _open(path: str) -> tuple[int, int]:
+    """Return a descriptor of a path and the rights that can be given on it."""
+    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    return place, -1 if stat.S_ISDIR(os.fstat(place).st_mode) else _ON_FILES
+
+
+def _add(ruleset: int, place: int, kind: int, rights: int) -> None:
+    if rights & kind:
+        beneath = (rights & kind).to_bytes(8, "little") + place.to_bytes(4, "little")
+        kernel.syscall(
+            _ADD_RULE, kernel.unsigned(ruleset), kernel.unsigned(_PATH_BENEATH), beneath, kernel.unsigned(0)
+        )

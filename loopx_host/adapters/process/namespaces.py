@@ -15,20 +15,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_NEW = 0x00020000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000  # NEWNS NEWIPC NEWUSER NEWPID NEWNET
+_NEW = 0x00020000 | 0x08000000 | 0x10000000 | 0x20000000  # NEWNS NEWIPC NEWUSER NEWPID
+_NEW_NETWORK = 0x40000000
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
 _MOUNT_SETATTR = 442
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _ATTRIBUTE_READ_ONLY = 1
 
 
-def enter() -> None:
-    """Enter new namespaces, as the same user. Raises OSError where they are refused."""
+def enter(*, network: bool) -> None:
+    """Enter new namespaces, as the same user; with `network` that one stays. Raises OSError where refused."""
     user, group = os.geteuid(), os.getegid()
+    wanted = _NEW if network else _NEW | _NEW_NETWORK
     if hasattr(os, "unshare"):
-        os.unshare(_NEW)
+        os.unshare(wanted)
     else:
-        kernel.check(kernel.library().unshare(_NEW), "unshare")
+        kernel.check(kernel.library().unshare(wanted), "unshare")
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"{user} {user} 1")
     _write("/proc/self/gid_map", f"{group} {group} 1")
@@ -59,6 +61,8 @@ def stand_in(start: Callable[[], None], say_failed: Callable[[OSError], None], l
     if first == 0:
         os.close(reading)
         _first(writing, start, say_failed, let_go)
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD}:
+        signal.signal(number, signal.SIG_IGN)  # a request to end is for the provider; this one ends with it
     let_go(reading)
     status = os.read(reading, 16)
     os.waitpid(first, 0)
@@ -88,7 +92,7 @@ def _first(
 def _end_like(status: int) -> None:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        if number not in (signal.SIGKILL, signal.SIGSTOP):
+        if number != signal.SIGKILL:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
         os.kill(os.getpid(), number)

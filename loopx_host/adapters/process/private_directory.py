@@ -53,8 +53,13 @@ class PrivateDirectory:
             os.close(self._descriptor)
 
 
-def sweep(base: str) -> None:
-    """Remove the private directories of hosts that are dead from `base`; best effort, never waits."""
+def sweep() -> None:
+    """Remove the private directories of dead supervisors, wherever one could have been made; never waits."""
+    for base in _places():
+        _sweep(base)
+
+
+def _sweep(base: str) -> None:
     try:
         names = [name for name in os.listdir(base) if _is_made_here(name)]
     except OSError:

@@ -7,9 +7,9 @@ import select
 import signal
 import time
 
-from loopx_host.adapters.process import descendants, private_directory, spawn
+from loopx_host.adapters.process import descendants, spawn
 from loopx_host.adapters.process.bytecode import harvest
-from loopx_host.adapters.process.confinement import Fence
+from loopx_host.adapters.process.confinement import NAMESPACED, Fence
 from loopx_host.adapters.process.conversation import EXITED, INTERRUPTED, Conversation
 from loopx_host.adapters.process.private_directory import PrivateDirectory
 from loopx_host.core.limits import TERMINATE_GRACE_SECONDS
@@ -26,14 +26,16 @@ _ENDINGS = (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED)
 _KILL_SECONDS = 2.0  # how long a killed process may take to end
 _BLIND_POLL_MS = 5  # only where a process has no descriptor to wait for
 _BYTECODE = "bytecode"
+_AHEAD = 10  # steps of niceness
 
 
-def attend(order: Order, interrupts: int, *, subreaper: bool) -> Ended:
+def attend(order: Order, interrupts: int, *, subreaper: bool, fenced: bool = False, children: int = -1) -> Ended:
     """Run one order in a private directory of its own, to the end or a bound, and end all it started.
 
-    `interrupts` is a descriptor that becomes readable when the run shall stop, or -1. With `subreaper`, orphans
-    below this process become its children, and it has none but those of this run. Raises NotStarted only for a
-    level of containment that could not be reached.
+    `interrupts` is a descriptor that becomes readable when the run shall stop, or -1; `children` one that becomes
+    readable when a child has ended. With `subreaper`, orphans below this process become its children, and it has
+    none but those of this run; with `fenced` it can signal nobody else. Raises NotStarted only for a level of
+    containment that could not be reached.
     """
     began = time.monotonic()
     try:
@@ -42,18 +44,17 @@ def attend(order: Order, interrupts: int, *, subreaper: bool) -> Ended:
         return Ended(start_error=f"no private directory: {error.strerror or error}")
     removed = False
     try:
-        ended = _started(order, private.path, interrupts, subreaper=subreaper)
+        ended = _started(order, private.path, interrupts, subreaper=subreaper, fenced=fenced, children=children)
         if order.bytecode_to and ended.exit_code == 0 and ended.stopped_by is None:
             harvest(os.path.join(private.path, _BYTECODE), order.bytecode_to)
     finally:
         removed = private.remove()
-        private_directory.sweep(os.path.dirname(private.path))
     ended.duration_ms = int((time.monotonic() - began) * 1000)
     ended.containment["private_directory"] = "removed" if removed else "left"
     return ended
 
 
-def _started(order: Order, private: str, interrupts: int, *, subreaper: bool) -> Ended:
+def _started(order: Order, private: str, interrupts: int, *, subreaper: bool, fenced: bool, children: int) -> Ended:
     pipes = Pipes(has_input=bool(order.stdin))
     settings = {"PYTHONPYCACHEPREFIX": os.path.join(private, _BYTECODE), **order.environment, "TMPDIR": private}
     fence = Fence(order.level, private, order.argv[0], order.grants, order.limits)
@@ -65,12 +66,22 @@ def _started(order: Order, private: str, interrupts: int, *, subreaper: bool) ->
             raise
         return Ended(start_error=not_started.reason)
     pipes.close_theirs()
-    provider = Provider(started, order, pipes, subreaper=subreaper)
+    if subreaper:
+        _come_first()
+    provider = Provider(started, order, pipes, subreaper=subreaper, fenced=fenced)
     try:
-        return provider.attend(interrupts)
+        return provider.attend(interrupts, children)
     finally:
         provider.close()
         pipes.close()
+
+
+def _come_first() -> None:
+    """Get the processor before a provider that starts processes without end; only root may ask for that."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) - _AHEAD)
+    except OSError:  # an ordinary user's processes are limited in number instead
+        pass
 
 
 class Pipes:
@@ -100,12 +111,13 @@ class Pipes:
 class Provider:
     """A running provider: its exchange, its end, the end of what it left."""
 
-    def __init__(self, started: Started, order: Order, pipes: Pipes, *, subreaper: bool) -> None:
+    def __init__(self, started: Started, order: Order, pipes: Pipes, *, subreaper: bool, fenced: bool) -> None:
         self._started = started
         self._pid = started.pid
         self._order = order
         self._pipes = pipes
         self._subreaper = subreaper
+        self._fenced = fenced
         self._process = _pidfd(started.pid)
         self._talk: Conversation | None = None
         self._status: int | None = None
@@ -113,15 +125,17 @@ class Provider:
         self._lost = False
         self._is_over = False
 
-    def attend(self, interrupts: int) -> Ended:
+    def attend(self, interrupts: int, children: int) -> Ended:
         """Exchange until the end or a bound, then end the group and sweep, then read what is left."""
         deadline = time.monotonic() + self._order.limits.timeout_seconds
-        talk = self._talk = self._conversation(interrupts)
+        talk = self._talk = self._conversation(interrupts, children)
         reason = talk.until_end(deadline)
         if reason != EXITED:
             talk.mute(reason)
             self._ask_to_end(talk)
-        left_running = descendants.orphans(self._pid) if self._subreaper else None
+        # What lives in a process namespace ends with its first process, uncounted.
+        is_counted = self._subreaper and self._started.rung != NAMESPACED
+        left_running = descendants.orphans(self._pid) if is_counted else None
         survivors, proof = self.end()
         over = talk.drain()
         stopped_by = reason if reason not in (EXITED, INTERRUPTED) else over
@@ -157,7 +171,7 @@ class Provider:
         if ended and not self._lost:
             self._status = os.waitpid(self._pid, 0)[1]
         if self._subreaper:
-            return descendants.sweep(descendants.NOBODY)
+            return descendants.sweep(descendants.NOBODY, fenced=self._fenced)
         return (None, "group_ended") if ended else (1, "not_proved")
 
     def close(self) -> None:
@@ -181,7 +195,7 @@ class Provider:
             waiter.poll(1 + int(1000 * remaining) if self._process >= 0 else _BLIND_POLL_MS)
         return True
 
-    def _conversation(self, interrupts: int) -> Conversation:
+    def _conversation(self, interrupts: int, children: int) -> Conversation:
         # The conversation closes standard input itself, as soon as the provider has all of it.
         stdin, self._pipes.stdin = self._pipes.stdin, -1
         return Conversation(
@@ -193,6 +207,8 @@ class Provider:
             stderr=self._pipes.stderr,
             limits=self._order.limits,
             interrupts=interrupts,
+            children=children if self._subreaper else -1,
+            reap=lambda: descendants.reap_all_but(self._pid),
         )
 
     def _ask_to_end(self, talk: Conversation) -> None:

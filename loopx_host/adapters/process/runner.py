@@ -25,7 +25,8 @@ class ProcessRunner:
 
     A process that serves one command only forks its supervisors. An embedding program, which has threads and
     children of its own, gives `warm`: they are forked by a helper process then. `waiting` is called with the
-    seconds so far, about once a second, while a provider takes longer than two.
+    seconds so far, about once a second, while a provider takes longer than two. `admit` is asked before each run
+    and refuses, by raising, to start anything.
     """
 
     def __init__(
@@ -35,7 +36,9 @@ class ProcessRunner:
         warm: WarmSupervisors | None = None,
         waiting: Callable[[float], None] | None = None,
         level: Level | None = None,
+        admit: Callable[[], None] | None = None,
     ) -> None:
+        self._admit = admit
         self._interrupts = interrupts
         self._warm = warm
         self._waiting = waiting
@@ -46,6 +49,8 @@ class ProcessRunner:
 
         Raises Refused `containment_unavailable` when the demanded level cannot be reached; nothing was started then.
         """
+        if self._admit is not None:
+            self._admit()
         from loopx_host.adapters.process.confinement import default_level
         from loopx_host.adapters.process.environment import provider_environment
         from loopx_host.adapters.process.order import Order as Given
@@ -77,8 +82,9 @@ class ProcessRunner:
 
 def _forked(order: Order) -> tuple[int, Callable[[], None], Callable[[bool], Ended]]:
     """Fork a supervisor; return its report's descriptor, how to stop it, and how to finish with it."""
-    from loopx_host.adapters.process import descendants, supervisor
+    from loopx_host.adapters.process import descendants, private_directory, supervisor
 
+    private_directory.sweep()
     subreaper = descendants.become_subreaper()
     before = descendants.snapshot() if subreaper else descendants.NOBODY
     pid, stopping, reporting = supervisor.fork(order)

@@ -11,10 +11,6 @@ import errno
 
 from loopx_host.adapters.process import kernel
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 _MODE_FILTER = 2
 ALLOW, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
@@ -90,6 +86,12 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "bpf": (321, 280),
     "perf_event_open": (298, 241),
     "userfaultfd": (323, 282),
+    "sched_setaffinity": (203, 122),
+    "sched_setscheduler": (144, 119),
+    "sched_setparam": (142, 118),
+    "sched_setattr": (314, 274),
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
     "setsid": (112, 157),
     "setpgid": (109, 154),
 }
@@ -118,7 +120,20 @@ _INTO_THE_KERNEL = (
 )
 # Programs ask whether these are there and have another way when they are not.
 _NOT_THERE = ("io_uring_setup", "io_uring_enter", "io_uring_register", "clone3")
+# name → what its arguments must be: the caller itself, and neither another process nor all of its user.
+_ABOUT_THE_CALLER = {
+    "prlimit64": {0: 0},
+    "sched_setaffinity": {0: 0},
+    "sched_setscheduler": {0: 0},
+    "sched_setparam": {0: 0},
+    "sched_setattr": {0: 0},
+    "setpriority": {0: 0, 1: 0},  # PRIO_PROCESS, the caller
+    "ioprio_set": {0: 1, 1: 0},  # IOPRIO_WHO_PROCESS, the caller
+}
 _SESSIONS = ("setsid", "setpgid")
+
+_INSTRUCTION_BYTES = 8
+_encoded: dict[tuple[str, bool, bool, bool], bytes] = {}
 
 Instruction = tuple[int, int, int, int]  # code, jump if true, jump if false, constant
 
@@ -150,7 +165,8 @@ def program(machine: str, *, network: bool, attributes: bool, sessions: bool) ->
         body += _unless(machine, "socket", 0, (_AF_INET, _AF_INET6), eperm)
     # A datagram socket of a pair can be turned to any address; the two of a stream cannot.
     body += _unless(machine, "socketpair", 1, (_SOCK_STREAM, _SOCK_SEQPACKET), eperm, mask=_SOCKET_TYPE)
-    body += _unless(machine, "prlimit64", 0, (0,), eperm)
+    for name, arguments in _ABOUT_THE_CALLER.items():
+        body += _exactly(machine, name, arguments, eperm)
     body += _with_bits(machine, "clone", 0, _NEW_NAMESPACES_OF_CLONE, eperm)
     body += _with_bits(machine, "unshare", 0, _NEW_NAMESPACES, eperm)
     ioctls = _TERMINAL_IOCTLS if attributes else (*_ATTRIBUTE_IOCTLS, *_TERMINAL_IOCTLS)
@@ -158,21 +174,29 @@ def program(machine: str, *, network: bool, attributes: bool, sessions: bool) ->
     return [*_head(machine), *body, (_RETURN, 0, 0, ALLOW)]
 
 
-def install(instructions: Sequence[Instruction]) -> None:
+def encoded(machine: str, *, network: bool, attributes: bool, sessions: bool) -> bytes:
+    """Return a filter as the kernel takes it; remembered, so that a process can have it before it forks."""
+    key = (machine, network, attributes, sessions)
+    if key not in _encoded:
+        instructions = program(machine, network=network, attributes=attributes, sessions=sessions)
+        _encoded[key] = b"".join(
+            word.to_bytes(2, "little") + bytes((true, false)) + constant.to_bytes(4, "little")
+            for word, true, false, constant in instructions
+        )
+    return _encoded[key]
+
+
+def install(code: bytes) -> None:
     """Put this thread, and all it starts, under a filter for good; needs no_new_privs. Raises OSError."""
     import ctypes
 
-    code = b"".join(
-        word.to_bytes(2, "little") + bytes((true, false)) + constant.to_bytes(4, "little")
-        for word, true, false, constant in instructions
-    )
     held = ctypes.create_string_buffer(code, len(code))
-
-    class _Program(ctypes.Structure):
-        _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
-
-    given = _Program(len(instructions), ctypes.addressof(held))
-    result = kernel.library().prctl(kernel.PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(given), 0, 0)
+    # struct sock_fprog: the number of instructions, then, aligned, where they are
+    length = (len(code) // _INSTRUCTION_BYTES).to_bytes(8, "little")
+    given = length + ctypes.addressof(held).to_bytes(8, "little")
+    result = kernel.library().prctl(
+        kernel.PR_SET_SECCOMP, kernel.unsigned(_MODE_FILTER), given, kernel.unsigned(0), kernel.unsigned(0)
+    )
     kernel.check(result, "seccomp")
 
 
@@ -212,6 +236,14 @@ def _unless(
     return _argument_rule(machine, name, argument, [*tests, (_RETURN, 0, 0, answer)])
 
 
+def _exactly(machine: str, name: str, wanted: dict[int, int], answer: int) -> list[Instruction]:
+    """Answer a call unless each of these arguments has just this value."""
+    tests: list[Instruction] = []
+    for argument, value in wanted.items():
+        tests += [_load(argument), (_JUMP_EQUAL, 1, 0, value), (_RETURN, 0, 0, answer)]
+    return _rule(machine, name, tests)
+
+
 def _among(machine: str, name: str, argument: int, refused: tuple[int, ...], answer: int) -> list[Instruction]:
     """Answer a call whose argument is one of these values."""
     tests: list[Instruction] = []
@@ -226,10 +258,18 @@ def _with_bits(machine: str, name: str, argument: int, bits: int, answer: int) -
 
 
 def _argument_rule(machine: str, name: str, argument: int, tests: list[Instruction]) -> list[Instruction]:
+    return _rule(machine, name, [_load(argument), *tests])
+
+
+def _rule(machine: str, name: str, tests: list[Instruction]) -> list[Instruction]:
+    """Return what is tested for one call only; a call that passes is allowed."""
     number = _number(machine, name)
     if number is None:
         return []
-    # The kernel takes these arguments as 32 bits: the low word, which is the first on a little-endian machine.
-    load = (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * argument)
-    inner = [load, *tests, (_RETURN, 0, 0, ALLOW)]
+    inner = [*tests, (_RETURN, 0, 0, ALLOW)]
     return [(_JUMP_EQUAL, 0, len(inner), number), *inner]
+
+
+def _load(argument: int) -> Instruction:
+    # The kernel takes these arguments as 32 bits: the low word, which is the first on a little-endian machine.
+    return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * argument)

@@ -27,6 +27,7 @@ _REPORT_BYTES = 1 << 16
 _FAILED = 127
 _FIRST_OTHER = 3  # descriptor after the standard streams
 _NEEDED = (landlock, rlimits, seccomp)  # loaded before the fork: afterwards no file can be read
+_not_default: list[int] = []
 
 
 class NotStarted(Exception):  # noqa: N818 (the outcome of a start)
@@ -133,17 +134,15 @@ class _Child:
                 os._exit(_FAILED)
         for target, source in enumerate(self._streams):
             os.dup2(source, target, inheritable=True)
-        _close_on_exec(self._report)
+        _close_on_exec()
         os.chdir(self._fence.private)
-        # An ignored signal stays ignored in what is executed; a provider starts as from a shell.
-        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-            if signal.getsignal(number) not in (signal.SIG_DFL, None):
-                signal.signal(number, signal.SIG_DFL)
+        for number in not_default():
+            signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
     def _enter_namespaces(self) -> bool:
         try:
-            namespaces.enter()
+            namespaces.enter(network=self._fence.network)
         except (OSError, AttributeError) as error:
             self._say(namespaces=str(error))
             return False
@@ -156,12 +155,13 @@ class _Child:
             if namespaced:
                 kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
                 namespaces.arrange(_writable(self._fence))
+                os.chdir(self._fence.private)  # the mount that can be written lies over the one entered before
             rows = confinement.confine(self._fence, namespaced=namespaced)
             rung = confinement.reached(rows, namespaced=namespaced)
             self._say(rows=rows, rung=rung)
             level = self._fence.level
             if level.is_demanded and not (_reaches(rung, level.rung) and _holds_sessions(rows)):
-                self._say(refused=", ".join(confinement.missing(rows)) or "namespaces")
+                self._say(refused=", ".join(confinement.deciding(rows)) or "namespaces")
                 os._exit(_FAILED)
             step = "execute"
             become()
@@ -188,6 +188,14 @@ class _Child:
         os.write(self._report, json.dumps(words).encode("ascii") + b"\n")
 
 
+def not_default() -> list[int]:
+    """Return the signals that are handled or ignored here, remembered: an ignored one would stay so in a provider."""
+    if not _not_default:
+        catchable = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
+        _not_default.extend(one for one in catchable if signal.getsignal(one) not in (signal.SIG_DFL, None))
+    return _not_default
+
+
 def _reaches(rung: str, wanted: str) -> bool:
     return confinement.RUNGS.index(rung) >= confinement.RUNGS.index(wanted)
 
@@ -206,10 +214,13 @@ def _writable(fence: Fence) -> list[str]:
     return [fence.private, *granted]
 
 
-def _close_on_exec(kept: int) -> None:
+def _close_on_exec() -> None:
     """Let no descriptor but the standard streams reach the provider, whoever left it open to be inherited."""
-    for number in (*_others(), kept):
-        os.set_inheritable(number, False)
+    try:
+        kernel.close_range_on_exec(_FIRST_OTHER)
+    except (OSError, ImportError, AttributeError):  # before Linux 5.11, or not Linux
+        for number in _others():
+            os.set_inheritable(number, False)
 
 
 def _others() -> list[int]:

@@ -7,13 +7,15 @@ process descriptor, so that even SIGKILL of the host ends the run.
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
 import time
 import warnings
 
-from loopx_host.adapters.process import descendants, order
+from loopx_host.adapters.process import descendants, landlock, order
+from loopx_host.adapters.process.confinement import CONTAINED
 from loopx_host.adapters.process.interrupts import ASKING_TO_STOP
 from loopx_host.adapters.process.provider import attend
 from loopx_host.adapters.process.spawn import NotStarted
@@ -49,6 +51,7 @@ def fork(given: Order) -> tuple[int, int, int]:
         try:
             os.close(stopping)
             os.close(reporting)
+            detach(stop_reading, report_writing)
             serve(given, stop_reading, report_writing, host)
         finally:
             os._exit(1)
@@ -58,12 +61,13 @@ def fork(given: Order) -> tuple[int, int, int]:
 
 
 def serve(given: Order, stop: int, report: int, host: int) -> None:
-    """Attend one order in this process and write the report; ends the process."""
-    _detach((stop, report))
+    """Attend one order in this process, detached already, and write the report; ends the process."""
     subreaper = descendants.become_subreaper()
     watched = _watch(stop, host)
     try:
-        ended = attend(given, watched, subreaper=subreaper)
+        # What keeps the provider's signals in keeps this process's in as well: all it can reach is the run.
+        fenced = subreaper and given.level.includes(CONTAINED) and landlock.fence_signals(host)
+        ended = attend(given, watched, subreaper=subreaper, fenced=fenced, children=_hear_of_children())
         ended.containment["host_death"] = SUPERVISED if subreaper else NOT_COVERED
         data = order.packed_report(ended)
     except NotStarted as refused:
@@ -111,17 +115,30 @@ class Report:
         return order.unpacked_report(bytes(kept))
 
 
-def _detach(kept: tuple[int, ...]) -> None:
-    """Leave the caller's terminal, group and standard streams; only the host's end may stop a supervisor."""
+def detach(*kept: int) -> None:
+    """Leave the caller's terminal, group and standard streams; only the host's end may stop a supervisor.
+
+    The descriptors `kept` stay open, whatever their numbers.
+    """
+    gc.disable()  # a collection would only copy pages that the host shares with this short life
     os.setsid()
     signal.set_wakeup_fd(-1)
     for number in (*ASKING_TO_STOP, signal.SIGPIPE, signal.SIGTSTP):
         signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
         if descriptor not in kept:
             os.dup2(null, descriptor)
+
+
+def _hear_of_children() -> int:
+    """Return a descriptor that becomes readable when a child has ended."""
+    reading, writing = os.pipe()
+    for descriptor in (reading, writing):
+        os.set_blocking(descriptor, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return reading
 
 
 def _watch(stop: int, host: int) -> int:

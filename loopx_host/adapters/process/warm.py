@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 16
 _END_SECONDS = 10.0
+_PLACES = ("XDG_RUNTIME_DIR", "TMPDIR")  # where private directories are made
 _BOOT = (
     "import sys; sys.path.append(sys.argv[1]); "
     "from loopx_host.adapters.process.warm_helper import main; main(int(sys.argv[2]))"
@@ -105,7 +106,7 @@ class WarmSupervisors:
         import socket
         import subprocess
 
-        ours, theirs = socket.socketpair()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         packages = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
         with theirs:
             self._helper = subprocess.Popen(
@@ -115,7 +116,7 @@ class WarmSupervisors:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                env={},
+                env={name: os.environ[name] for name in _PLACES if name in os.environ},
                 start_new_session=True,
             )
         self._control, self._owner = ours, os.getpid()

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import json  # noqa: F401 (loaded once here, not again in every fork)
 import os
 import select
 import signal
 import socket
 
-from loopx_host.adapters.process import descendants
+from loopx_host.adapters.process import (
+    descendants,
+    kernel,
+    landlock,
+    private_directory,
+    seccomp,
+    spawn,
+    system_files,
+)
 from loopx_host.adapters.process.order import Order, is_whole
-from loopx_host.adapters.process.supervisor import serve
+from loopx_host.adapters.process.supervisor import detach, serve
 
 _CHUNK = 1 << 16
 
@@ -24,6 +33,8 @@ def main(control_descriptor: int) -> None:
 
 
 class _Helper:
+    """Keeps one supervisor ahead of the orders: forked and detached already, it waits at the control socket."""
+
     def __init__(self, control: socket.socket, host: int) -> None:
         self._control = control
         self._host = host
@@ -36,39 +47,49 @@ class _Helper:
         os.set_blocking(wake, False)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._taken, self._take = os.pipe()
 
     def serve(self) -> None:
+        """Fork a supervisor for each order until nobody can send more, then wait for those at work."""
+        _make_ready()
+        gc.freeze()  # what is here stays; forks then share its pages instead of copying them
         waiter = select.poll()
-        waiter.register(self._control, select.POLLIN)
+        waiter.register(self._control, 0)  # only its end is news here
         waiter.register(self._woken, select.POLLIN)
+        waiter.register(self._taken, select.POLLIN)
         is_open = True
+        self._fork()
         while is_open or self._supervisors:
             ready = {descriptor for descriptor, _ in waiter.poll()}
+            if self._taken in ready:
+                os.read(self._taken, 1)
+                self._fork()
             if self._woken in ready:
                 self._reap()
             if is_open and self._control.fileno() in ready:
-                is_open = self._accept()
-                if not is_open:
-                    waiter.unregister(self._control)
+                is_open = False
+                waiter.unregister(self._control)
 
-    def _accept(self) -> bool:
-        """Fork a supervisor for what arrived; whether more can come."""
-        _, descriptors, _, _ = socket.recv_fds(self._control, 1, 2)
-        if len(descriptors) != 2:  # noqa: PLR2004 (a pair)
-            return False
+    def _fork(self) -> None:
         pid = os.fork()
         if pid == 0:
             try:
-                self._control.close()
-                self._attend(*descriptors)
+                self._wait_for_order()
             finally:
                 os._exit(1)
-        for descriptor in descriptors:
-            os.close(descriptor)
         self._supervisors.add(pid)
-        return True
 
-    def _attend(self, orders: int, report: int) -> None:
+    def _wait_for_order(self) -> None:
+        """Take the next order, and attend it; ends with the program that would send one."""
+        detach(self._control.fileno(), self._take)
+        spawn.not_default()
+        _, descriptors, _, _ = socket.recv_fds(self._control, 1, 2)
+        if len(descriptors) != 2:  # noqa: PLR2004 (a pair)
+            return
+        os.write(self._take, b".")
+        os.close(self._take)
+        self._control.close()
+        orders, report = descriptors
         kept = bytearray()
         while not is_whole(kept):
             chunk = os.read(orders, _CHUNK)
@@ -89,3 +110,13 @@ class _Helper:
         except ChildProcessError:
             return
         descendants.end_all_but(self._supervisors)
+
+
+def _make_ready() -> None:
+    """Do once, before any fork, what every confinement needs."""
+    private_directory.sweep()
+    kernel.library()
+    landlock.version()
+    landlock.open_ahead((*system_files.PROGRAMS, *system_files.DATA, *system_files.DEVICES))
+    if seccomp.is_supported(kernel.machine()):
+        seccomp.encoded(kernel.machine(), network=False, attributes=False, sessions=True)

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 
+from loopx_host import conformance
+
 pytest_plugins = ["pytester"]
 
+SHEBANG = f"#!{sys.executable}\n"
 HONEST = """\
-#!/usr/bin/env python3
 import json, sys
+def unique(pairs):
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)
 if sys.argv[1:] == ["--doctor"]:
     raise SystemExit(0)
 try:
-    name = json.loads(sys.stdin.buffer.read())["name"]
-except (ValueError, KeyError, TypeError):
+    ((field, name),) = json.loads(sys.stdin.buffer.read(), object_pairs_hook=unique).items()
+    if field != "name" or not isinstance(name, str):
+        raise ValueError(field)
+except (ValueError, AttributeError, RecursionError):
     print(json.dumps({"ok": False, "error": "a name is needed"}))
     raise SystemExit(1)
 print(json.dumps({"ok": True, "message": f"Hello, {name}!"}))
@@ -31,6 +40,7 @@ BAD = {
     ),
     "example_succeeds": ('print(json.dumps({"ok": True', "print('loading…'); print(json.dumps({\"ok\": True"),
     "failures_are_objects": ('"a name is needed"}))', '"a name is needed"}) + "}")'),
+    "duplicate_key_request": ("len(dict(pairs)) != len(pairs)", "False"),
 }
 
 
@@ -58,7 +68,7 @@ def package(tmp_path: Path) -> Path:
 
 def _write(folder: Path, provider: str) -> None:
     program = folder / "greeter"
-    program.write_text(provider, encoding="utf-8")
+    program.write_text(provider if provider.startswith("#!") else SHEBANG + provider, encoding="utf-8")
     program.chmod(0o755)
 
 
@@ -67,7 +77,7 @@ def test_an_honest_provider_passes_every_rule(pytester: pytest.Pytester, package
 
     outcomes = result.parseoutcomes()
     assert outcomes.get("failed", 0) == 0
-    assert outcomes["passed"] >= 10
+    assert outcomes["passed"] >= 20
 
 
 @pytest.mark.parametrize("rule", BAD)
@@ -125,6 +135,18 @@ def test_rules_can_be_chosen_by_keyword(pytester: pytest.Pytester, package: Path
     assert result.parseoutcomes()["passed"] == 1
 
 
+@pytest.mark.parametrize(("group", "rule"), [("friendly", "doctor_passes"), ("hostile", "ends_when_asked")])
+def test_a_group_of_rules_can_be_chosen_by_keyword(
+    pytester: pytest.Pytester, package: Path, group: str, rule: str
+) -> None:
+    result = pytester.runpytest_subprocess("--loopx-conformance", str(package), "-k", group, "--collect-only", "-q")
+
+    chosen = [line.rpartition("::")[2] for line in result.outlines if "::" in line]
+    every = [row["rule"] for row in conformance(str(package), execute=False)["rules"]]
+    assert rule in chosen
+    assert len(chosen) == len(every) / 2
+
+
 def test_several_packages_are_held_to_the_rules_in_one_run(pytester: pytest.Pytester, package: Path) -> None:
     other = package.with_name("other")
     shutil.copytree(package, other)
@@ -140,9 +162,9 @@ def test_several_packages_are_held_to_the_rules_in_one_run(pytester: pytest.Pyte
 def test_rules_without_an_example_are_skipped_visibly(pytester: pytest.Pytester, package: Path) -> None:
     shutil.rmtree(package / "examples")
 
-    result = pytester.runpytest_subprocess("--loopx-conformance", str(package))
+    result = pytester.runpytest_subprocess("--loopx-conformance", str(package), "-rs")
 
-    assert result.parseoutcomes()["skipped"] == 3
+    result.stdout.fnmatch_lines(["SKIPPED [[]7[]]*examples/request.json*"])
 
 
 def test_choosing_tests_starts_no_provider(pytester: pytest.Pytester, package: Path) -> None:

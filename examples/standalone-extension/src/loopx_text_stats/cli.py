@@ -19,14 +19,21 @@ def main() -> int:
         print("usage: loopx-text-stats [--doctor] < request.json", file=sys.stderr)
         return 2
     try:
-        request = json.loads(sys.stdin.buffer.read().decode("utf-8"))
-    except ValueError as error:
+        request = json.loads(sys.stdin.buffer.read().decode("utf-8"), object_pairs_hook=unique)
+    except (ValueError, RecursionError) as error:
         response = failure(f"the request is not JSON: {error}")
     else:
         response = answer(request)
     json.dump(response, sys.stdout)
     sys.stdout.write("\n")
     return 0 if response["ok"] else 1
+
+
+def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Refuse a key that stands twice: two readers could take different ones."""
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)
 
 
 def doctor() -> int:

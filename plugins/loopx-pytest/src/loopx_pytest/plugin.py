@@ -45,7 +45,9 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         except Refused as refused:
             raise pytest.UsageError(f"--loopx-conformance {path}: {_sentence(refused)}") from None
         items += [
-            RuleItem.from_parent(session, name=f"{path}::{row['rule']}", suite=suite, rule=row["rule"])
+            RuleItem.from_parent(
+                session, name=f"{path}::{row['rule']}", suite=suite, rule=row["rule"], group=row["group"]
+            )
             for row in rows
         ]
 
@@ -79,10 +81,11 @@ class BrokenRuleError(Exception):
 
 
 class RuleItem(pytest.Item):
-    """One rule of the contract as a test."""
+    """One rule of the contract as a test; ``-k`` knows its group, `friendly` or `hostile`."""
 
-    def __init__(self, *, suite: Suite, rule: str, **settings: Any) -> None:  # noqa: ANN401 (pytest's own)
+    def __init__(self, *, suite: Suite, rule: str, group: str, **settings: Any) -> None:  # noqa: ANN401 (pytest's own)
         super().__init__(**settings)
+        self.extra_keyword_matches.add(group)
         self._suite = suite
         self._rule = rule
 

@@ -4,13 +4,23 @@ import json
 import sys
 
 
+def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)
+
+
+def no_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
+
+
 def main() -> int:
     if "--doctor" in sys.argv:
         print("orchard-notes is fine")
         return 0
     try:
-        request = json.load(sys.stdin)
-    except ValueError as error:
+        request = json.load(sys.stdin, object_pairs_hook=unique, parse_constant=no_constant)
+    except (ValueError, RecursionError) as error:
         print(f"cannot read the request: {error}", file=sys.stderr)
         return 2
     if not isinstance(request, dict) or request.get("schema_version") != "orchard_notes_request_v0":
