@@ -47,6 +47,11 @@ TARGETS = {
     "identity, 930 files, warm (ms)": None,
     "identity, 930 files, cold (ms)": None,
     "index rebuild, 1000 distributions": 1.2,
+    "capability list, core only": 2.5,
+    "capability list, 20 packages": 2.7,
+    "capability list, 200 packages": 3.2,
+    "a package's command over its own imports (ms added)": 30.0,
+    "a hook over 10 implementations, against pluggy alone": 2.0,
     "peak memory: list": 1.4,
     "peak memory: run": 2.2,
     "peak memory: run with schemas": 3.0,
@@ -108,6 +113,11 @@ class Bench:
 
     def must(self, *words: str) -> None:
         subprocess.run([self.loopx, *words], check=True, env=self.env, stdout=subprocess.DEVNULL)
+
+    def must_say(self, *words: str) -> str:
+        """Return what the environment's Python prints."""
+        done = subprocess.run([self.python, *words], check=True, env=self.env, capture_output=True, text=True)
+        return done.stdout.strip()
 
     def wall_ms(self, command: list[str]) -> float:
         with REQUEST.open() as request:
@@ -284,6 +294,125 @@ def index_rebuild(bench: Bench) -> None:
     bench.add("index rebuild, 1000 distributions", mine, theirs)
 
 
+OFFERED = """\
+schema_version = "loopx_extension_manifest_v0"
+id = "offered-{number}"
+version = "1"
+requires_loopx_api = "1"
+[runtime]
+protocol = "offered_v0"
+entrypoint = "offered-{number}"
+doctor_args = ["--doctor"]
+[[provides]]
+id = "offered-{number}"
+kind = "sample"
+title = "Sample {number}"
+status = "active"
+user_value = "something"
+next_real_step = "none"
+visibility = "public"
+real_world_anchor = "a file"
+entry_command = "loopx capability show offered-{number}"
+"""
+
+
+def offer(bench: Bench, number: int) -> None:
+    """Put a package that offers an extension with one capability into the environment, as pip would leave it."""
+    site = Path(bench.must_say("-c", "import sysconfig; print(sysconfig.get_path('purelib'))"))
+    (site / f"offered_{number}").mkdir()
+    (site / f"offered_{number}/__init__.py").write_text("")
+    (site / f"offered_{number}/extension.toml").write_text(OFFERED.format(number=number))
+    info = site / f"offered_{number}-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: offered-{number}\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[loopx.extensions]\noffered-{number} = offered_{number}\n")
+    (info / "RECORD").write_text("")
+
+
+def capabilities(bench: Bench) -> None:
+    bare = [bench.python, "-c", "pass"]
+    words = [bench.loopx, "capability", "list", "--runtime-root", str(bench.place / "nothing-installed")]
+    made = 0
+    for count, name in ((0, "core only"), (20, "20 packages"), (200, "200 packages")):
+        for number in range(made, count):
+            offer(bench, number)
+        made = count
+        time.sleep(0.2)  # the index is written once the environment has been still for a moment
+        bench.must(*words[1:])
+        bench.ratio(f"capability list, {name}", words, bare)
+    _command(bench)
+    _hook(bench)
+
+
+COMMAND = """\
+import argparse, json, urllib.parse
+from loopx_host import hookimpl
+
+@hookimpl(specname="loopx_run_command")
+def command(arguments, host):
+    return {"ok": True, "schema_version": "bench_v0"}
+"""
+
+
+def _command(bench: Bench) -> None:
+    """Measure a command of an activated package against a Python that only makes the package's own imports."""
+    folder = bench.place / "commanding"
+    package = folder / "src" / "commanding"
+    package.mkdir(parents=True)
+    (folder / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
+        '[project]\nname = "commanding"\nversion = "1"\n[project.scripts]\ncommanding = "commanding:main"\n'
+        '[project.entry-points."loopx.extensions"]\ncommanding = "commanding"\n'
+        '[project.entry-points."loopx.commands"]\nbench-me = "commanding.command:command"\n'
+    )
+    (package / "__init__.py").write_text("def main():\n    return 0\n")
+    (package / "command.py").write_text(COMMAND)
+    (package / "extension.toml").write_text(OFFERED.format(number="x").replace("offered-x", "commanding"))
+    subprocess.run([bench.python, "-m", "pip", "install", "--quiet", "--compile", str(folder)], check=True)
+    bench.must("extension", "install", "commanding", "--execute")
+    imports = "import argparse, json, urllib.parse, pluggy, stevedore.named; from loopx_host import hookimpl"
+    mine, theirs = [], []
+    for _ in range(bench.pairs + 1):
+        # What any command costs here, and what the package's own imports and those of its loading cost by themselves.
+        own = bench.wall_ms([bench.python, "-c", imports]) - bench.wall_ms([bench.python, "-c", "pass"])
+        theirs.append(bench.wall_ms([bench.loopx, "extension", "show", "commanding"]) + own)
+        mine.append(bench.wall_ms([bench.loopx, "bench-me"]))
+    bench.add("a package's command over its own imports (ms added)", mine[1:], theirs[1:], "ms")
+
+
+HOOK = """
+import json, sys, time
+import pluggy
+from loopx_host.hookspecs.manager import build
+from loopx_host.hookspecs.markers import hookimpl
+pairs = int(sys.argv[1])
+class Plain:
+    @pluggy.HookimplMarker("plain")
+    def schemas(self): return {}
+class Spec:
+    @pluggy.HookspecMarker("plain")
+    def schemas(self): pass
+class Ours:
+    @hookimpl
+    def loopx_view_schemas(self): return {}
+ours, plain = build(), pluggy.PluginManager("plain")
+plain.add_hookspecs(Spec)
+for _ in range(10):
+    ours.register(Ours()); plain.register(Plain())
+def timed(call):
+    began = time.perf_counter()
+    for _ in range(2000): call()
+    return 1000 * (time.perf_counter() - began)
+rows = [(timed(ours.hook.loopx_view_schemas), timed(plain.hook.schemas)) for _ in range(pairs + 1)][1:]
+print(json.dumps([[row[0] for row in rows], [row[1] for row in rows]]))
+"""
+
+
+def _hook(bench: Bench) -> None:
+    mine, theirs = json.loads(bench.must_say("-c", HOOK, str(bench.pairs)))
+    bench.add("a hook over 10 implementations, against pluggy alone", mine, theirs)
+
+
 def memory(bench: Bench) -> None:
     parent = bench.place / "parent"
     source = bench.place / "parent.c"
@@ -319,6 +448,7 @@ PARTS: dict[str, Callable[[Bench], None]] = {
     "embedded": embedded,
     "identity": identity,
     "index": index_rebuild,
+    "capabilities": capabilities,
     "memory": memory,
 }
 

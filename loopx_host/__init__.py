@@ -3,19 +3,35 @@
 __version__ = "0.1.0"
 
 HOME = {
+    "Effect": "loopx_host.authoring.provider",
     "Host": "loopx_host.assembly.host",
+    "OperationFailed": "loopx_host.authoring.provider",
     "Refused": "loopx_host.core.errors",
     "conformance": "loopx_host.assembly.authors",
+    "hookimpl": "loopx_host.hookspecs.markers",
     "run_manifest": "loopx_host.assembly.authors",
+    "serve_operations": "loopx_host.authoring.provider",
 }
 
-__all__ = ["Host", "Refused", "__version__", "conformance", "run_manifest"]
+__all__ = [
+    "Effect",
+    "Host",
+    "OperationFailed",
+    "Refused",
+    "__version__",
+    "conformance",
+    "hookimpl",
+    "run_manifest",
+    "serve_operations",
+]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.assembly.authors import conformance, run_manifest
     from loopx_host.assembly.host import Host
+    from loopx_host.authoring.provider import Effect, OperationFailed, serve_operations
     from loopx_host.core.errors import Refused
+    from loopx_host.hookspecs.markers import hookimpl
 
 
 def __getattr__(name: str) -> object:

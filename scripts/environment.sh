@@ -28,3 +28,12 @@ make_venv() {
     fi
     cp constraints.txt "$1/constraints.txt"
 }
+
+# install_dev: the host, the example and every package of the train, editable, with what their tests need.
+install_dev() {
+    set --
+    for project in examples/standalone-extension plugins/*; do
+        set -- "$@" --editable "./$project[test]"
+    done
+    .dev/venv/bin/python -m pip install --quiet --editable '.[dev]' "$@"
+}

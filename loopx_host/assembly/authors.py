@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.assembly.host import encode_request
+from loopx_host.assembly.encoding import encode_request
 from loopx_host.assembly.operations import Operations
 from loopx_host.core.diagnostics import with_commands
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
+from loopx_host.assembly.encoding import encode_request
 from loopx_host.assembly.operations import Operations
 from loopx_host.core.diagnostics import with_commands
-from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,16 +86,3 @@ class _Repeating:
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, Refused):
             error.options = self._options
-
-
-def encode_request(request: Mapping[str, object]) -> bytes:
-    """Return a request as the bytes a provider reads. Raises Refused `request_invalid`."""
-    try:
-        return json.dumps(dict(request), ensure_ascii=False, allow_nan=False).encode("utf-8")
-    except (TypeError, ValueError, RecursionError) as error:
-        raise refuse(
-            "request_invalid",
-            "request",
-            f"the request has no JSON form: {error}",
-            hint="send one JSON object",
-        ) from None

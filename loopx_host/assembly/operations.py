@@ -2,81 +2,20 @@
 
 from __future__ import annotations
 
+from loopx_host.assembly.governed import GovernedOperations
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypedDict
+    from typing import Any
 
-    from loopx_host.adapters.clock import SystemClock
-    from loopx_host.adapters.files.state_store import FileStateStore
-    from loopx_host.adapters.packages.installed import InstalledPackages
-    from loopx_host.adapters.packages.programs import Programs
-    from loopx_host.adapters.process.confinement import Level
-    from loopx_host.adapters.process.interrupts import Interrupts
-    from loopx_host.adapters.process.runner import ProcessRunner
-    from loopx_host.adapters.process.warm import WarmSupervisors
     from loopx_host.lifecycle.admission import Source
-
-    class Ports(TypedDict):
-        """The ports of a verb by the names its function takes."""
-
-        store: FileStateStore
-        packages: InstalledPackages
-        processes: ProcessRunner
-        clock: SystemClock
-
 
 # Capabilities that stay in core; their names belong to `loopx-core` and to nobody else.
 CORE_CAPABILITIES: frozenset[str] = frozenset()
 
 
-class Operations:
-    """What the command line and `Host` can do; plain receipts out, Refused or Interrupted raised.
-
-    `owns_process` says that this process serves one command only; `waiting` hears of long runs (see `ProcessRunner`).
-    `containment` names the level at which providers run or else do not run; without it, it is the default one.
-    """
-
-    def __init__(
-        self,
-        state_file: str | None = None,
-        runtime_root: str | None = None,
-        *,
-        owns_process: bool = False,
-        waiting: Callable[[float], None] | None = None,
-        containment: str | None = None,
-    ) -> None:
-        self._containment = containment
-        self._warm: WarmSupervisors | None = None
-        self._state_file = state_file
-        self._runtime_root = runtime_root
-        self._owns_process = owns_process
-        self._waiting = waiting
-        self._interrupts: Interrupts | None = None
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The global options that a suggested command must repeat to mean the same state."""
-        from loopx_host.core.text import visible
-
-        given = (
-            ("--state-file", self._state_file),
-            ("--runtime-root", self._runtime_root),
-            ("--containment", self._containment),
-        )
-        return tuple(part for flag, value in given if value is not None for part in (flag, visible(value)))
-
-    def handle_signals(self) -> None:
-        """Turn INT, TERM and HUP into Interrupted; for the command line only."""
-        self._signals().install()
-
-    def begin_answer(self) -> None:
-        """Say that only the answer is left to write, which a signal does not cut in half."""
-        self._signals().answer()
-
-    def check_signals(self) -> None:
-        """Raise Interrupted if a signal came while the verb was at work."""
-        self._signals().check()
+class Operations(GovernedOperations):
+    """What the command line and `Host` can do; plain receipts out, Refused or Interrupted raised."""
 
     def install(
         self, extension_id: str | None, manifest_path: str | None, *, execute: bool, plan: str | None = None
@@ -84,12 +23,14 @@ class Operations:
         """Install what a package offers under an id, or from a manifest file."""
         from loopx_host.lifecycle.verbs.install import install
 
-        return install(
-            self._chosen("install", extension_id, manifest_path),
-            **self._ports(),
-            core_capabilities=CORE_CAPABILITIES,
-            execute=execute,
-            plan=plan,
+        return self._marked(
+            install(
+                self._chosen("install", extension_id, manifest_path),
+                **self._ports(),
+                core_capabilities=CORE_CAPABILITIES,
+                execute=execute,
+                plan=plan,
+            )
         )
 
     def upgrade(
@@ -104,13 +45,15 @@ class Operations:
         """Upgrade to what a package offers now, or to a manifest file."""
         from loopx_host.lifecycle.verbs.upgrade import upgrade
 
-        return upgrade(
-            self._chosen("upgrade", extension_id, manifest_path),
-            **self._ports(),
-            core_capabilities=CORE_CAPABILITIES,
-            execute=execute,
-            plan=plan,
-            accept_permissions=accept_permissions,
+        return self._marked(
+            upgrade(
+                self._chosen("upgrade", extension_id, manifest_path),
+                **self._ports(),
+                core_capabilities=CORE_CAPABILITIES,
+                execute=execute,
+                plan=plan,
+                accept_permissions=accept_permissions,
+            )
         )
 
     def rollback(
@@ -119,29 +62,42 @@ class Operations:
         """Return to an earlier revision."""
         from loopx_host.lifecycle.verbs.rollback import rollback
 
-        return rollback(
-            extension_id, **self._ports(), core_capabilities=CORE_CAPABILITIES, execute=execute, plan=plan, to=to
+        return self._marked(
+            rollback(
+                extension_id, **self._ports(), core_capabilities=CORE_CAPABILITIES, execute=execute, plan=plan, to=to
+            )
         )
 
     def enable(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
         """Probe and enable."""
         from loopx_host.lifecycle.verbs.enable import enable
 
-        return enable(extension_id, **self._ports(), execute=execute, plan=plan)
+        return self._marked(enable(extension_id, **self._ports(), execute=execute, plan=plan))
 
     def disable(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
         """Disable."""
         from loopx_host.adapters.clock import SystemClock
         from loopx_host.lifecycle.verbs.disable import disable
 
-        return disable(extension_id, store=self._store(), clock=SystemClock(), execute=execute, plan=plan)
+        return self._marked(
+            disable(extension_id, store=self._store(), clock=SystemClock(), execute=execute, plan=plan)
+        )
 
     def uninstall(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
         """Uninstall."""
         from loopx_host.adapters.clock import SystemClock
         from loopx_host.lifecycle.verbs.uninstall import uninstall
 
-        return uninstall(extension_id, store=self._store(), clock=SystemClock(), execute=execute, plan=plan)
+        return self._marked(
+            uninstall(
+                extension_id,
+                store=self._store(),
+                projections=self._projections(),
+                clock=SystemClock(),
+                execute=execute,
+                plan=plan,
+            )
+        )
 
     def history(self, extension_id: str) -> dict[str, Any]:
         """Show what was done to one extension."""
@@ -218,22 +174,6 @@ class Operations:
             ladder=MachineLadder(),
         )
 
-    def list_capabilities(self, manifest_path: str | None) -> dict[str, Any]:
-        """Return the capability catalogue, with what a manifest would add to it."""
-        from loopx_host.adapters.packages.installed import InstalledPackages
-        from loopx_host.lifecycle.verbs.capabilities import list_capabilities
-
-        declared = self._source(manifest_path) if manifest_path else None
-        return list_capabilities(store=self._store(), packages=InstalledPackages(), declared=declared)
-
-    def show_capability(self, capability_id: str, manifest_path: str | None) -> dict[str, Any]:
-        """Show one capability."""
-        from loopx_host.adapters.packages.installed import InstalledPackages
-        from loopx_host.lifecycle.verbs.capabilities import show_capability
-
-        declared = self._source(manifest_path) if manifest_path else None
-        return show_capability(capability_id, store=self._store(), packages=InstalledPackages(), declared=declared)
-
     def init(
         self,
         extension_id: str,
@@ -292,12 +232,6 @@ class Operations:
         with self._signals().waiting():
             return diagnose(pairs)
 
-    def package_commands(self) -> list[list[str]] | None:
-        """Return the commands that packages bring (name, summary, state), or None when that is not known."""
-        from loopx_host.adapters.packages.command_list import read
-
-        return read()
-
     def list(self) -> dict[str, Any]:
         """List what is installed."""
         from loopx_host.adapters.packages.installed import InstalledPackages
@@ -322,14 +256,14 @@ class Operations:
         self, extension_id: str, request: bytes, *, execute: bool, timeout_seconds: float | None = None
     ) -> dict[str, Any]:
         """Run one request."""
-        from loopx_host.adapters.process.judge import ForkedJudge
         from loopx_host.lifecycle.verbs.run import run
 
+        self._refuse_when_off()
         return run(
             extension_id,
             request,
             **self._ports(),
-            judging=ForkedJudge(self._signals()),
+            judging=self._judging(),
             execute=execute,
             timeout_seconds=timeout_seconds,
         )
@@ -397,96 +331,3 @@ class Operations:
         example = example_of(manifest)
         data = (visible(example), self._read_input(example, REQUEST_BYTES, "example")) if example else None
         return self._source(manifest), data
-
-    def _carrier(self, manifest_path: str) -> dict[str, str] | None:
-        """Return the distribution that advertises the manifest at a path, or None."""
-        from os.path import realpath
-
-        from loopx_host.adapters.packages.environment import LocalEnvironment
-
-        rows, _ = LocalEnvironment().offers(rebuild=False)
-        same = (
-            row for row in rows if row["manifest_path"] and realpath(row["manifest_path"]) == realpath(manifest_path)
-        )
-        return next((row["distribution"] for row in same), None)
-
-    def _source(self, manifest_path: str, *, by_id: bool = False) -> Source:
-        """Load a manifest file. Raises Refused with the codes of `registry.load`."""
-        from loopx_host.adapters.files.author_package import manifest_of
-        from loopx_host.adapters.files.manifest_folder import open_manifest
-        from loopx_host.adapters.files.paths import absolute
-        from loopx_host.adapters.process.judge import ForkedJudge
-        from loopx_host.core.text import visible
-        from loopx_host.lifecycle.admission import Source
-        from loopx_host.registry.load import load
-
-        path = manifest_of(absolute(manifest_path))
-        folder, name = open_manifest(path)
-        manifest = load(folder, name, ForkedJudge(self._signals()).check)
-        return Source(manifest, visible(path), folder.location, by_id=by_id, carrier=self._carrier(path))
-
-    def _ports(self) -> Ports:
-        """Return the adapters of a verb that may start a provider."""
-        from loopx_host.adapters.clock import SystemClock
-
-        return {
-            "store": self._store(),
-            "packages": self._packages(),
-            "processes": self._processes(),
-            "clock": SystemClock(),
-        }
-
-    def _store(self) -> FileStateStore:
-        from loopx_host.adapters.files.state_store import FileStateStore
-
-        return FileStateStore.at(self._state_file, self._runtime_root, self._signals().check)
-
-    def _processes(self) -> ProcessRunner:
-        from loopx_host.adapters.process.runner import ProcessRunner
-
-        level = self._level()
-        return ProcessRunner(self._signals(), warm=self._supervisors(), waiting=self._waiting, level=level)
-
-    def _level(self) -> Level | None:
-        """Return the level asked for. Raises Refused `containment_unknown`."""
-        import os
-
-        named = self._containment if self._containment is not None else os.environ.get("LOOPX_CONTAINMENT")
-        if not named:
-            return None
-        from loopx_host.adapters.process.confinement import level_named
-
-        return level_named(named)
-
-    def _supervisors(self) -> WarmSupervisors | None:
-        """Return what forks supervisors for a program that is more than one command."""
-        if self._owns_process:
-            return None
-        from loopx_host.adapters.process.warm import WarmSupervisors as Supervisors
-
-        if self._warm is None:
-            self._warm = Supervisors()
-        return self._warm
-
-    def close(self) -> None:
-        """Let the helper process of an embedding program end."""
-        if self._warm is not None:
-            self._warm.close()
-
-    def _packages(self) -> InstalledPackages:
-        """Return the packages port of a verb that may start something, prerequisites included."""
-        from loopx_host.adapters.packages.installed import InstalledPackages
-
-        return InstalledPackages(self._programs)
-
-    def _programs(self) -> Programs:
-        from loopx_host.adapters.packages.programs import Programs
-
-        return Programs(self._processes())
-
-    def _signals(self) -> Interrupts:
-        from loopx_host.adapters.process.interrupts import Interrupts
-
-        if self._interrupts is None:
-            self._interrupts = Interrupts()
-        return self._interrupts

@@ -16,9 +16,9 @@ from loopx_host.authoring.schema_parts import (
     rows_of,
 )
 from loopx_host.core.limits import TIMEOUT_MAX_SECONDS
-from loopx_host.registry import manifest_rules
-from loopx_host.registry.attachments import PROFILE_KEYS, PROFILE_SCHEMA
+from loopx_host.registry import manifest_rules, surface_rules
 from loopx_host.registry.manifest import MANIFEST_SCHEMA
+from loopx_host.registry.profile_rules import PROFILE_KEYS, PROFILE_SCHEMA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def manifest_schema() -> Schema:
         {**dict.fromkeys(manifest_rules.PROVIDES_PUBLIC, TEXT), "integration_profile": TEXT},
     )
     surface = object_of(
-        {**dict.fromkeys(manifest_rules.SURFACE_KEYS, TEXT), "visibility": {"enum": ["public-safe", "owner-only"]}},
+        {**dict.fromkeys(surface_rules.CHECKS, TEXT), "visibility": {"enum": ["public-safe", "owner-only"]}},
         closed=True,
     )
     return {
@@ -74,7 +74,9 @@ def manifest_schema() -> Schema:
                 "permissions": TEXTS,
                 "runtime": runtime,
                 "provides": rows_of(provides),
-                "implements": rows_of(object_of(dict.fromkeys(manifest_rules.IMPLEMENTS_KEYS, TEXT))),
+                "implements": rows_of(
+                    object_of({"capability_id": TEXT, "protocol": TEXT}, {"integration_profile": TEXT})
+                ),
                 "presentation_surfaces": rows_of(surface),
                 "documentation": object_of(
                     {"source_root": TEXT, "site_root": TEXT, "canonical": TEXT}, {"aliases": TEXTS}

@@ -404,6 +404,7 @@ def conformance_schema() -> Schema:
     rule = object_of(
         {
             "rule": TEXT,
+            "group": {"enum": ["friendly", "hostile"]},
             "promise": TEXT,
             "status": {"enum": ["passed", "failed", "skipped", "not_run"]},
             "reason": NULLABLE_TEXT,

@@ -85,6 +85,57 @@ def capability_show(host: Operations, args: Namespace) -> Receipt:
     return host.show_capability(args.id, args.extension_manifest)
 
 
+def capability_bind(host: Operations, args: Namespace) -> Receipt:
+    """`loopx capability bind`."""
+    return host.bind(
+        args.id,
+        goal_id=args.goal_id,
+        operations=args.operation,
+        provider_id=args.provider,
+        execute=args.execute,
+        plan=args.plan,
+    )
+
+
+def capability_unbind(host: Operations, args: Namespace) -> Receipt:
+    """`loopx capability unbind`."""
+    return host.unbind(args.id, goal_id=args.goal_id, execute=args.execute, plan=args.plan)
+
+
+def capability_invoke(host: Operations, args: Namespace) -> Receipt:
+    """`loopx capability invoke`."""
+    return host.invoke(
+        args.id,
+        host.read_request(args.input_json),
+        goal_id=args.goal_id,
+        operation=args.operation,
+        references=_references(args, ("capability", "invoke")),
+        execute=args.execute,
+    )
+
+
+def extension_publish_projection(host: Operations, args: Namespace) -> Receipt:
+    """`loopx extension publish-projection`."""
+    return host.publish_projection(
+        args.id,
+        args.surface,
+        host.read_request(args.input_json),
+        execute=args.execute,
+        references=_references(args, ("extension", "publish-projection")),
+    )
+
+
+def _references(args: Namespace, route: tuple[str, ...]) -> dict[str, str]:
+    """Return name → path of ``--ref NAME=PATH``. Raises Refused `usage_error`."""
+    found: dict[str, str] = {}
+    for given in args.ref or []:
+        name, mark, path = given.partition("=")
+        if not (name and mark and path) or name in found:
+            raise usage("--ref is NAME=PATH, each name once", route)
+        found[name] = path
+    return found
+
+
 def doctor(host: Operations, _args: Namespace) -> Receipt:
     """`loopx doctor`."""
     return host.host_doctor()

@@ -12,6 +12,7 @@ COMMON = {
     "--state-file": (True, "use this activation state file"),
     "--runtime-root": (True, "use this directory instead of the platform's state directory"),
     "--containment": (True, "run providers at this level or not at all: process, limits, contained, namespaced"),
+    "--no-extensions": (False, "run nothing that an extension brought, as LOOPX_NO_EXTENSIONS=1 does"),
     "--debug": (False, "show a traceback when loopx itself fails"),
 }
 
@@ -19,13 +20,14 @@ COMMON = {
 class Common:
     """The common options of one call; `rest` is argv without them."""
 
-    __slots__ = ("containment", "debug", "format", "rest", "runtime_root", "state_file")
+    __slots__ = ("containment", "debug", "format", "no_extensions", "rest", "runtime_root", "state_file")
 
     def __init__(self, values: dict[str, str], rest: list[str]) -> None:
         self.format = values.get("--format", "text")
         self.state_file = values.get("--state-file")
         self.runtime_root = values.get("--runtime-root")
         self.containment = values.get("--containment")
+        self.no_extensions = "--no-extensions" in values
         self.debug = "--debug" in values
         self.rest = rest
 

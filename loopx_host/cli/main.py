@@ -5,7 +5,7 @@ from __future__ import annotations
 from loopx_host.assembly.operations import Operations
 from loopx_host.cli import common, streams
 from loopx_host.cli.progress import Progress
-from loopx_host.cli.routes import GROUPS, ROUTES, find
+from loopx_host.cli.routes import GROUPS, ROUTES, defaults, find
 from loopx_host.core.codes import CODES, EXIT_INTERNAL, EXIT_OUTPUT, EXIT_PROVIDER_FAILED, RETRY
 from loopx_host.core.diagnostics import with_commands
 from loopx_host.core.errors import Interrupted, Refused, refuse
@@ -14,6 +14,8 @@ from loopx_host.core.text import one_line, visible
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Callable
+    from types import SimpleNamespace
     from typing import Any
 
     from loopx_host.cli.routes import Route
@@ -62,10 +64,16 @@ def _serve(argv: list[str], version: str) -> Answer:
         return _static(VERSION_SCHEMA, f"loopx {version}\n", version=version), 0
     route = find(words)
     if route is None:
-        return _group_help(words), 0
+        return _of_package(options) or (_group_help(words), 0)
     arguments = words[len(route.words) :]
     if any(flag in arguments for flag in HELP_FLAGS):
         return _static(HELP_SCHEMA, _leaf_help(route)), 0
+    receipt = _served(options, lambda host: _call(route, arguments, host))
+    return with_commands(receipt, _repeated(argv)), 0 if receipt.get("ok", True) else EXIT_PROVIDER_FAILED
+
+
+def _served(options: common.Common, call: Callable[[Operations], dict[str, Any]]) -> dict[str, Any]:
+    """Make one call with the caller's options and signals."""
     with Progress() as progress:
         host = Operations(
             options.state_file,
@@ -73,14 +81,26 @@ def _serve(argv: list[str], version: str) -> Answer:
             owns_process=True,
             waiting=progress,
             containment=options.containment,
+            no_extensions=options.no_extensions,
         )
         host.handle_signals()
         try:
-            receipt = _call(route, arguments, host)
+            receipt = call(host)
         finally:
             host.begin_answer()
         host.check_signals()
-    return with_commands(receipt, _repeated(argv)), 0 if receipt.get("ok", True) else EXIT_PROVIDER_FAILED
+    return receipt
+
+
+def _of_package(options: common.Common) -> Answer | None:
+    """Serve a command that a package brings; None when no package has it."""
+    name, *arguments = options.rest
+    if name in GROUPS or name.startswith("-"):
+        return None
+    receipt: dict[str, Any] = _served(options, lambda host: host.package_command(name, arguments) or {})
+    if not receipt:
+        return None
+    return receipt, 0 if receipt.get("ok", True) else EXIT_PROVIDER_FAILED
 
 
 def _call(route: Route, arguments: list[str], host: Operations) -> dict[str, Any]:
@@ -90,10 +110,10 @@ def _call(route: Route, arguments: list[str], host: Operations) -> dict[str, Any
     return receipt
 
 
-def _parse(route: Route, arguments: list[str]) -> Namespace | None:
-    """Return the parsed arguments; a command that takes none does not pay for a parser."""
-    if not arguments and not route.arguments:
-        return None
+def _parse(route: Route, arguments: list[str]) -> Namespace | SimpleNamespace:
+    """Return the parsed arguments; a command that is given none does not pay for a parser if all can be left out."""
+    if not arguments and all(argument.is_optional for argument in route.arguments):
+        return defaults(route)
     from loopx_host.cli.leaf import LeafParser
 
     parsed = LeafParser(route).parse_args(arguments)
@@ -114,7 +134,7 @@ def _group_help(words: list[str]) -> dict[str, Any]:
     group, rest = words[0], [word for word in words[1:] if word not in HELP_FLAGS]
     if group not in GROUPS or rest:
         raise _unknown(words[:2] if group in GROUPS else words[:1])
-    rows = [f"  {' '.join(route.words):<23}{route.summary}" for route in ROUTES if route.words[0] == group]
+    rows = [f"  {' '.join(route.words):<30}{route.summary}" for route in ROUTES if route.words[0] == group]
     text = f"usage: loopx {group} <command> [options]\n\n{GROUPS[group]}\n\ncommands:\n" + "\n".join(rows) + "\n"
     return _static(HELP_SCHEMA, text)
 

@@ -38,8 +38,9 @@ def to_text(document: dict[str, Any]) -> str:
     schema = document.get("schema_version")
     if "$schema" in document:
         return to_json(document, indent=True)
-    if "text" in document:
-        return str(document["text"])
+    if isinstance(document.get("text"), str):
+        # A package's command may have written it; help and completions hold nothing that cleaning changes.
+        return _clean(document["text"].rstrip("\n").split("\n"))
     drawn = _BY_SCHEMA.get(str(schema), _fields)
     return drawn(document)
 
@@ -87,6 +88,76 @@ def _offers(document: dict[str, Any]) -> str:
         for row in rows
     ]
     return _table(heads, cells) + _hints(rows, "id")
+
+
+def _catalog(document: dict[str, Any]) -> str:
+    """Show each capability with how far it is from being usable, and the way to the next step."""
+    rows = document["capabilities"]
+    heads = ["CAPABILITY", "STATE", "PROVIDER", "TITLE"]
+    cells = [[row["id"], _reached(row), row["provider_id"], row["title"] or ""] for row in rows]
+    cells += [["-", "broken", row["id"], row["code"]] for row in document["invalid"]]
+    if not cells:
+        return "no capability is known here\n"
+    return _table(heads, cells) + _hints(rows, "id") + _packages(rows) + _surfaces(document)
+
+
+def _reached(row: dict[str, Any]) -> str:
+    """Say in one word how far a capability is; `off` says that its package is not there."""
+    state = row["provider_state"]
+    if state["ready"]:
+        return "ready"
+    if state["enabled"]:
+        return "not ready"
+    if state["installed"]:
+        return "disabled"
+    return "off" if row["reason"] == "package_not_installed" else "not installed"
+
+
+def _packages(rows: list[dict[str, Any]]) -> str:
+    lines = [f"{row['id']}: {row['install_package']}" for row in rows if row["install_package"]]
+    return _clean(lines) if lines else ""
+
+
+def _surfaces(document: dict[str, Any]) -> str:
+    rows = document["presentation_surfaces"]
+    if not rows:
+        return ""
+    cells = [[row["surface_id"], row["state"], row["visibility"], row["extension_id"], row["title"]] for row in rows]
+    return "\n" + _table(["SURFACE", "STATE", "VISIBILITY", "EXTENSION", "TITLE"], cells)
+
+
+def _binding(document: dict[str, Any]) -> str:
+    binding = document["binding"]
+    operations, provider = ", ".join(binding["operations"]), binding["provider"]
+    served = f"served by {provider['extension_id']} {provider['revision']}"
+    about = f"goal {document['goal_id']}, capability {document['capability_id']} ({operations}), {served}"
+    lines = [f"{about}: {_BOUND[document['status']]}"]
+    if document["dry_run"] and document["next_command"]:
+        lines.append(f"to do it: {document['next_command']}")
+    return _clean(lines)
+
+
+_BOUND = {
+    "ready": "nothing was written yet",
+    "written": "bound",
+    "no_change": "bound already",
+    "removed": "no longer bound",
+}
+
+
+def _invocation(document: dict[str, Any]) -> str:
+    name = f"{document['capability_id']} {document['operation']} by {document['provider']['extension_id']}"
+    if not document["executed"]:
+        lines = [f"{name}: {document['status']} (nothing was started; add --execute)"]
+        return _clean(lines + _refusal_lines(document))
+    lines = [f"{name}: {document['status']} in {document['duration_ms']} ms ({document['invocation_id']})"]
+    if document["error"]:
+        lines.append(f"{document['failure_kind']}: {document['error']}")
+    if document["provider_result"] is not None:
+        lines += json.dumps(document["provider_result"]["observations"], indent=2, ensure_ascii=False).split("\n")
+    if document["stderr_tail"]:
+        lines += ["the provider's standard error ended with:", *_indented(document["stderr_tail"])]
+    return _clean(lines)
 
 
 def _checks(document: dict[str, Any]) -> str:
@@ -260,6 +331,9 @@ _BY_SCHEMA = {
     "loopx_extension_run_receipt_v0": _run,
     "loopx_extension_discovery_v0": _offers,
     "loopx_doctor_v0": _checks,
+    "loopx_capability_catalog_v0": _catalog,
+    "loopx_goal_external_capability_binding_receipt_v0": _binding,
+    "loopx_external_domain_capability_invocation_v0": _invocation,
     "loopx_extension_conformance_v0": _rules,
     "loopx_performance_diagnosis_v0": _routes,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import SimpleNamespace
     from typing import Any
 
 
@@ -15,6 +16,21 @@ class Argument:
     def __init__(self, *names: str, **settings: Any) -> None:  # noqa: ANN401 (argparse's own keywords)
         self.names = names
         self.settings = settings
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether a command line without this argument is complete."""
+        return self.names[0].startswith("-") and not self.settings.get("required", False)
+
+    @property
+    def name(self) -> str:
+        """The attribute under which its value is found."""
+        return self.names[0].lstrip("-").replace("-", "_")
+
+    @property
+    def default(self) -> object:
+        """Its value where it is left out."""
+        return self.settings.get("default", False if self.settings.get("action") == "store_true" else None)
 
 
 class Route:
@@ -28,6 +44,13 @@ class Route:
         self.summary = summary
         self.arguments = arguments
         self.example = f"loopx {words} {example}".rstrip()
+
+
+def defaults(route: Route) -> SimpleNamespace:
+    """Return the arguments of a command that was given none, as argparse would have them."""
+    from types import SimpleNamespace as Arguments
+
+    return Arguments(**{one.name: one.default for one in route.arguments})
 
 
 ID = Argument("id", metavar="ID", help="the extension id")
@@ -58,9 +81,20 @@ TO = Argument("--to", metavar="REVISION", help="a kept revision (see `show`); th
 OUTPUT = Argument("--output", metavar="PATH", help="write a file instead of standard output; needs --execute")
 EXPORT = Argument("path", metavar="PATH", help="a file that `export` wrote; - reads standard input")
 
+GOAL = Argument("--goal-id", metavar="GOAL", required=True, help="the goal the call is made for")
+OPERATIONS = Argument(
+    "--operation", metavar="OP", action="append", required=True, help="an operation of its profile; may be repeated"
+)
+OPERATION = Argument("--operation", metavar="OP", required=True, help="the operation")
+PROVIDER = Argument("--provider", metavar="ID", help="the extension that shall serve it, where several could")
+REFERENCE = Argument(
+    "--ref", metavar="NAME=PATH", action="append", help="a context reference that the operation may read"
+)
+SURFACE = Argument("surface", metavar="SURFACE", help="the id of one of its presentation surfaces")
+
 GROUPS = {
     "extension": "install, prove and run extensions",
-    "capability": "see what installed extensions can do for a caller",
+    "capability": "see what extensions can do, bind goals to it, call it",
 }
 
 ROUTES = (
@@ -161,6 +195,12 @@ ROUTES = (
         "loopx-text-stats --input-json request.json --execute",
     ),
     Route(
+        "extension publish-projection",
+        "publish a provider's view on one of its surfaces",
+        (ID, SURFACE, INPUT, REFERENCE, EXECUTE),
+        "loopx-capability-repo-health repository-health --input-json input.json --ref repo=. --execute",
+    ),
+    Route(
         "extension export",
         "write down what is installed, for another machine",
         (OUTPUT, EXECUTE),
@@ -189,6 +229,24 @@ ROUTES = (
         "show one capability",
         (CAPABILITY, DECLARED),
         "repository-health",
+    ),
+    Route(
+        "capability bind",
+        "let a goal use operations of one provider, pinned",
+        (CAPABILITY, GOAL, OPERATIONS, PROVIDER, EXECUTE, PLAN),
+        "repo-health --goal-id g1 --operation inspect --execute",
+    ),
+    Route(
+        "capability unbind",
+        "take a binding away",
+        (CAPABILITY, GOAL, EXECUTE, PLAN),
+        "repo-health --goal-id g1 --execute",
+    ),
+    Route(
+        "capability invoke",
+        "make one governed read for a goal",
+        (CAPABILITY, GOAL, OPERATION, INPUT, REFERENCE, EXECUTE),
+        "repo-health --goal-id g1 --operation inspect --input-json input.json --ref repo=. --execute",
     ),
     Route(
         "doctor",

@@ -45,7 +45,7 @@ def one_line(text: str, limit: int = 200) -> str:
 
 def redact(text: str) -> str:
     """Replace what has the shape of a credential by ``‹redacted:kind›``."""
-    for kind, pattern in _credentials or _compile():
+    for kind, pattern in credential_shapes():
         text = pattern.sub(_replacement(kind, pattern), text)
     return text
 
@@ -56,12 +56,16 @@ def _replacement(kind: str, pattern: Pattern[str]) -> str:
     return f"{label}‹redacted:{kind}›{rest}"
 
 
-def _compile() -> list[tuple[str, Pattern[str]]]:
-    """Compile the credential shapes once, and only for a provider that wrote to standard error.
+def credential_shapes() -> list[tuple[str, Pattern[str]]]:
+    """Return the one table of credential shapes, compiled once and only when text is to be looked at.
+
+    A group `label` is what stands before the secret, a group `rest` what follows it.
 
     Every repetition is bounded or over a class disjoint from what follows it, so that hostile text costs
     linear time.
     """
+    if _credentials:
+        return _credentials
     import re
 
     shapes = (
@@ -82,7 +86,8 @@ def _compile() -> list[tuple[str, Pattern[str]]]:
         (
             "secret",
             (
-                r"(?i)(?P<label>(?:passw(?:or)?d|secret|token|(?:api|access)[_-]?key)"
+                # Not the file /etc/passwd, nor to tokenize.
+                r"(?i)(?P<label>(?<!/)(?:passw(?:or)?d|secret|token(?!i[sz])|(?:api|access)[_-]?key)"
                 r"[a-z0-9_]{0,20}\\?[\"']?\s{0,4}[:=]\s{0,4}\\?[\"']?)"
                 r"(?:(?<=\")[^\"\r\n]++|(?<=')[^'\r\n]++|[^\s\"',;]{3,})"
             ),

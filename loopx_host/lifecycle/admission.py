@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loopx_host.lifecycle.identity import Target
+    from loopx_host.lifecycle.ports import Packages
     from loopx_host.lifecycle.state import State
     from loopx_host.registry.manifest import Manifest, Runtime
 
@@ -52,8 +53,8 @@ class Source:
         """Return the warning rows of a receipt: the manifest's own, and what is odd about the launcher's owner."""
         return [problem.row() for problem in (*self.manifest.warnings, *_owner_problems(self, owner))]
 
-    def revision(self, target: Target, owner: dict[str, str] | None, at: str) -> dict[str, Any]:
-        """Return the revision as the state file keeps it, pinned to `target`."""
+    def revision(self, target: Target, packages: Packages, at: str) -> dict[str, Any]:
+        """Return the revision as the state file keeps it, pinned to `target` and to what its package brings."""
         manifest = self.manifest
         return {
             "revision": manifest.revision,
@@ -62,10 +63,21 @@ class Source:
             "digest": manifest.digest,
             "manifest_path": self.path,
             "installed_at": at,
-            "launcher": target.pin(),
-            "distribution": owner,
+            **pins(target, manifest.id, packages),
             "source": "discovered" if self.by_id else "manifest",
         }
+
+
+def pins(target: Target, extension_id: str, packages: Packages) -> dict[str, Any]:
+    """Return what a revision is pinned to: launcher, distribution, and the activation record.
+
+    The record names what of the package may run inside the host; an unowned launcher has none.
+    """
+    return {
+        "launcher": target.pin(),
+        "distribution": packages.owner(target),
+        **packages.entry_points(target, extension_id),
+    }
 
 
 def _owner_problems(source: Source, owner: dict[str, str] | None) -> list[Problem]:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from loopx_host.lifecycle.activation import Activation
     from loopx_host.lifecycle.identity import Missing, RuntimeIdentity, Target
     from loopx_host.lifecycle.launch import Ended, Launch
     from loopx_host.lifecycle.state import Replacement
@@ -78,6 +79,14 @@ class Packages(Protocol):
 
     def owner(self, target: Target) -> dict[str, str] | None:
         """Return name and version of the distribution that carries the launcher, or None: unowned."""
+        ...
+
+    def entry_points(self, target: Target, extension_id: str) -> dict[str, list[dict[str, str]]]:
+        """Return rows of name and value, sorted: `plugins` of this extension and `commands`, from metadata alone.
+
+        They are what the distribution that carries the launcher advertises; malformed ones are left out. One that
+        lies in another environment than the host cannot be loaded into it and has none.
+        """
         ...
 
     def remember(self, identity: RuntimeIdentity) -> None:
@@ -153,6 +162,51 @@ class Processes(Protocol):
         Raises Refused `containment_unavailable` before the start where a demanded level cannot be reached, and
         Interrupted after everything has ended when a signal asked the host to stop.
         """
+        ...
+
+
+class Plugins(Protocol):
+    """Runs what packages bring into the host, in a process that can be ended (contract section 7)."""
+
+    def call(self, activation: Activation, hook: str, arguments: dict[str, Any]) -> list[Any]:
+        """Call a hook of one package; return what its implementations answered, without None.
+
+        Raises Refused: `activation_changed`, `plugin_load_failed`, `plugin_signature`, `plugin_hook_failed`.
+        """
+        ...
+
+    def command(self, activation: Activation, name: str, arguments: list[str], host: object) -> dict[str, Any]:
+        """Run a command of one package and return its document; `host` is what the command may ask for.
+
+        Raises Refused as `call` does, and whatever the command's own request to `host` was refused with.
+        """
+        ...
+
+
+class Projections(Protocol):
+    """The views that extensions published; all or nothing, private, and never part of the activation state."""
+
+    def publish(self, extension_id: str, surface_id: str, data: bytes) -> None:
+        """Replace what is published on one surface, durably, or leave it as it was.
+
+        Raises Refused: `state_unwritable`.
+        """
+        ...
+
+    def read(self, extension_id: str, surface_id: str) -> bytes | None:
+        """Return what is published on one surface; None when nothing is, no bytes at all when it cannot be read."""
+        ...
+
+    def remove(self, extension_id: str) -> None:
+        """Remove all that one extension published, if anything. Raises Refused: `state_unwritable`."""
+        ...
+
+
+class References(Protocol):
+    """The paths that a caller's context references stand for."""
+
+    def resolve(self, name: str, path: str) -> str:
+        """Return the absolute path, links resolved, of a directory or file. Raises Refused `reference_invalid`."""
         ...
 
 

@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
     from loopx_host.core.errors import Refused
     from loopx_host.lifecycle.identity import Target
+    from loopx_host.lifecycle.launch import Ended
     from loopx_host.lifecycle.probe import Probe
+
+
+_NAMED = 5  # how many changed files a refusal names
 
 
 def moved(extension_id: str) -> Refused:
@@ -21,6 +25,18 @@ def moved(extension_id: str) -> Refused:
         extension_id,
         f"the entry of `{extension_id}` was changed by another command meanwhile; nothing was written",
         hint="look again, then repeat the command",
+    )
+
+
+def changed_during_run(extension_id: str, changed: list[str], ended: Ended) -> Refused:
+    """Return the refusal of an answer whose provider was not, all the time, what had been proved."""
+    return refuse(
+        "changed_during_run",
+        extension_id,
+        f"{', '.join(changed[:_NAMED])} of `{extension_id}` changed while it ran; its answer is not trusted",
+        hint="prove what is installed now, then repeat the request",
+        next_command=("extension", "doctor", extension_id, "--execute"),
+        containment=ended.containment,
     )
 
 

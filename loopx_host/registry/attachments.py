@@ -11,7 +11,6 @@ from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import one_line
 from loopx_host.registry import grammar
 from loopx_host.registry.folder_error import FolderError
-from loopx_host.registry.report import kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from loopx_host.registry.report import Report
     from loopx_host.registry.schemas import Bundle
 
-PROFILE_SCHEMA = "loopx_external_domain_capability_profile_v0"
-PROFILE_KEYS = {"schema_version", "capability_id", "protocol", "operations"}
 SIBLINGS = 32
 
 
@@ -67,17 +64,24 @@ class Attachments:
         except SchemaError as error:
             report.error(error.code, pointer, f"{pointer} names a schema that cannot be used: {error}")
 
-    def profile(self, report: Report, pointer: str, path: str, capability: object) -> dict[str, Any] | None:
+    def profile(
+        self, report: Report, pointer: str, path: str, capability: object, permissions: list[str]
+    ) -> dict[str, Any] | None:
         """Return ``{path, digest, document}`` of an integration profile, or None with the problem reported."""
+        from loopx_host.registry import profile_rules, schemas
+
         document, _ = self._json(report, pointer, path, PROFILE_BYTES)
         if document is None:
             return None
-        if set(document) != PROFILE_KEYS:
-            report.bad(pointer, f"must hold exactly the keys {', '.join(sorted(PROFILE_KEYS))}")
-        elif document["schema_version"] != PROFILE_SCHEMA:
-            report.bad(pointer, f"must have schema_version `{PROFILE_SCHEMA}`")
-        elif document["capability_id"] != capability:
-            report.bad(pointer, f"is for the capability {kind_of(document['capability_id'])}, not this one")
+        profile_rules.check_profile(
+            report,
+            pointer,
+            one_line(path, 80),
+            document,
+            capability=capability,
+            permissions=permissions,
+            check_schema=self._check_schema or schemas.check,
+        )
         return {"path": path, "digest": f"sha256:{canonical_digest(document)}", "document": document}
 
     def _json(self, report: Report, pointer: str, path: str, limit: int) -> tuple[dict[str, Any] | None, bytes]:

@@ -16,27 +16,51 @@ CORE_PROVIDER = "loopx-core"
 _FACTS = ("declared", "installed", "enabled", "ready")
 
 
-class Provider:
-    """One manifest with the facts of its activation; `reason` and `next_command` say what is in the way."""
+class Declaration:
+    """What a catalogue shows of a manifest that is not installed: from the index, or from the release train."""
 
-    __slots__ = ("enabled", "installed", "manifest", "next_command", "ready", "reason")
+    __slots__ = ("capabilities", "id", "implementations", "permissions", "requires_loopx_api", "version")
+
+    def __init__(self, extension_id: str, version: str, declares: dict[str, Any]) -> None:
+        self.id = extension_id
+        self.version = version
+        self.requires_loopx_api: str = declares["requires_loopx_api"]
+        self.permissions: list[str] = declares["permissions"]
+        self.capabilities: list[dict[str, Any]] = declares["capabilities"]
+        self.implementations: list[dict[str, Any]] = declares["implementations"]
+
+
+class Provider:
+    """One manifest with the facts of its activation; `reason` and `next_command` say what is in the way.
+
+    `install_package` is the command that would bring a package that is not there; it is shown and never run.
+    """
+
+    __slots__ = ("enabled", "install_package", "installed", "manifest", "next_command", "ready", "reason")
 
     def __init__(
         self,
-        manifest: Manifest,
+        manifest: Manifest | Declaration,
         *,
         installed: bool,
         enabled: bool,
         ready: bool,
         reason: str | None,
         next_command: tuple[str, ...] | None,
+        install_package: str | None = None,
     ) -> None:
+        self.install_package = install_package
         self.manifest = manifest
         self.installed = installed
         self.enabled = enabled and installed
         self.ready = ready and enabled and installed
         self.reason = reason
         self.next_command = next_command
+
+    def switch_off(self) -> None:
+        """Say that the host runs bare: what would be ready is not, and why."""
+        if self.ready:
+            self.ready, self.reason, self.next_command = False, "extensions_off", None
 
     @property
     def state(self) -> dict[str, bool]:
@@ -48,8 +72,9 @@ def catalog(providers: list[Provider]) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of capabilities and providers, by id; internal capabilities are not listed."""
     ordered = sorted(providers, key=lambda provider: provider.manifest.id)
     shown = [(capability, provider) for capability, provider in _declared(ordered) if _is_public(capability)]
+    owners, implementations = _owners(ordered), _implementations(ordered)
     return {
-        "capabilities": [_row(capability, provider, ordered) for capability, provider in shown],
+        "capabilities": [_row(capability, provider, owners, implementations) for capability, provider in shown],
         "providers": [_core(), *(_provider(provider) for provider in ordered)],
     }
 
@@ -58,13 +83,45 @@ def detail(capability_id: str, providers: list[Provider]) -> dict[str, Any] | No
     """Return one public capability with the state of its provider, or None."""
     for capability, provider in _declared(providers):
         if capability["id"] == capability_id and _is_public(capability):
+            shown = {key: value for key, value in capability.items() if key != "integration_profile"}
+            profile = capability.get("integration_profile")
             return {
-                **capability,
+                **shown,
+                "operations": _operations(profile) if profile else [],
                 "provider_state": provider.state,
                 "reason": provider.reason,
                 "next_command": provider.next_command,
+                "install_package": provider.install_package,
+                "also_declared_by": _others(capability_id, provider.manifest.id, _owners(providers)),
             }
     return None
+
+
+def _owners(providers: list[Provider]) -> dict[str, list[str]]:
+    """Return capability id → who declares it: a second one cannot be installed, and both are named."""
+    owners: dict[str, list[str]] = {}
+    for capability, provider in _declared(providers):
+        owners.setdefault(capability["id"], []).append(provider.manifest.id)
+    return owners
+
+
+def _implementations(providers: list[Provider]) -> dict[str, list[tuple[str, str]]]:
+    """Return capability id → (who implements it, over which protocol)."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for provider in providers:
+        for row in provider.manifest.implementations:
+            found.setdefault(row["capability_id"], []).append((provider.manifest.id, row["protocol"]))
+    return found
+
+
+def _others(capability_id: str, provider_id: str, owners: dict[str, list[str]]) -> list[str]:
+    return sorted(one for one in owners.get(capability_id, []) if one != provider_id)
+
+
+def _operations(profile: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a caller can ask for under a profile."""
+    keys = ("id", "effect_class", "required_permission")
+    return [{key: one[key] for key in keys} for one in profile["document"]["operations"]]
 
 
 def _declared(providers: list[Provider]) -> list[tuple[dict[str, Any], Provider]]:
@@ -76,13 +133,13 @@ def _is_public(capability: dict[str, Any]) -> bool:
     return capability.get("visibility") == "public"
 
 
-def _row(capability: dict[str, Any], provider: Provider, providers: list[Provider]) -> dict[str, Any]:
-    implementations = [
-        (one.manifest.id, row["protocol"])
-        for one in providers
-        for row in one.manifest.implementations
-        if row["capability_id"] == capability["id"]
-    ]
+def _row(
+    capability: dict[str, Any],
+    provider: Provider,
+    owners: dict[str, list[str]],
+    implementing: dict[str, list[tuple[str, str]]],
+) -> dict[str, Any]:
+    implementations = implementing.get(capability["id"], [])
     documentation = capability.get("documentation")
     return {
         "id": capability["id"],
@@ -103,6 +160,8 @@ def _row(capability: dict[str, Any], provider: Provider, providers: list[Provide
         "next_real_step": capability.get("next_real_step"),
         "reason": provider.reason,
         "next_command": provider.next_command,
+        "install_package": provider.install_package,
+        "also_declared_by": _others(capability["id"], provider.manifest.id, owners),
     }
 
 
@@ -121,4 +180,5 @@ def _provider(provider: Provider) -> dict[str, Any]:
         "permissions": manifest.permissions,
         "reason": provider.reason,
         "next_command": provider.next_command,
+        "install_package": provider.install_package,
     }

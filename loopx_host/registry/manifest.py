@@ -136,7 +136,8 @@ class Manifest:
         """The files beside the manifest that it names, relative to it: schemas with siblings, profiles."""
         runtime = self.form["runtime"] or {}
         schemas = [runtime[key] for key in ("request_schema", "response_schema") if key in runtime]
-        profiles = [one["integration_profile"] for one in self.capabilities if "integration_profile" in one]
+        declaring = (*self.capabilities, *self.implementations)
+        profiles = [one["integration_profile"] for one in declaring if "integration_profile" in one]
         siblings = [name for schema in schemas for name in schema["siblings"]]
         return [*(str(one["path"]) for one in (*schemas, *profiles)), *siblings]
 

@@ -45,17 +45,7 @@ RUNTIME_KEYS = (
 PROVIDES_TEXTS = ("id", "kind", "title", "status", "user_value", "next_real_step", "visibility")
 PROVIDES_PUBLIC = ("real_world_anchor", "entry_command")
 PROVIDES_KEYS = (*PROVIDES_TEXTS, *PROVIDES_PUBLIC, "integration_profile")
-IMPLEMENTS_KEYS = ("capability_id", "protocol")
-SURFACE_KEYS = (
-    "id",
-    "kind",
-    "title",
-    "view_schema",
-    "view_validator",
-    "visibility",
-    "empty_state_title",
-    "empty_state_detail",
-)
+IMPLEMENTS_KEYS = ("capability_id", "protocol", "integration_profile")
 DOCUMENTATION_KEYS = ("source_root", "site_root", "canonical", "aliases")
 BOUNDED_INTEGERS = {
     "doctor_timeout_seconds": (1, limits.TIMEOUT_MAX_SECONDS),
@@ -74,7 +64,7 @@ def normal_form(report: Report, document: Table, attachments: Attachments) -> di
     form = {
         "capabilities": _capabilities(report, document, provider, documentation, attachments),
         "documentation": documentation,
-        "implementations": _implementations(report, document, provider, runtime),
+        "implementations": _implementations(report, document, provider, runtime, attachments),
         "presentation_surfaces": _surfaces(report, document),
         "provider": provider,
         "runtime": runtime,
@@ -267,14 +257,16 @@ def _capability(
         form["capability_kind"] = form["kind"]
     if documentation is not None:
         form["documentation"] = documentation
-    path = report.text(found, table, "integration_profile", at, grammar.relative_path, required=False)
-    if path is not None:
-        form["integration_profile"] = attachments.profile(found, f"{at}integration_profile", path, form.get("id"))
+    _with_profile(found, table, form, at, form.get("id"), provider, attachments)
     return form
 
 
 def _implementations(
-    found: Report, document: Table, provider: dict[str, Any], runtime: dict[str, Any] | None
+    found: Report,
+    document: Table,
+    provider: dict[str, Any],
+    runtime: dict[str, Any] | None,
+    attachments: Attachments,
 ) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
     for pointer, table in report.tables(found, document, "implements"):
@@ -284,28 +276,42 @@ def _implementations(
         if spoken is not None and (runtime is None or runtime["protocol"] != spoken):
             summary = f"{at}protocol `{spoken}` is not the protocol of the runtime"
             found.error("manifest_conflict", f"{at}protocol", summary)
-        made.append(
-            {
-                "capability_id": report.text(found, table, "capability_id", at, grammar.capability_id),
-                "protocol": spoken,
-                "provider_id": provider["id"],
-                "provider_version": provider["version"],
-            }
-        )
+        form: dict[str, Any] = {
+            "capability_id": report.text(found, table, "capability_id", at, grammar.capability_id),
+            "protocol": spoken,
+            "provider_id": provider["id"],
+            "provider_version": provider["version"],
+        }
+        _with_profile(found, table, form, at, form["capability_id"], provider, attachments)
+        made.append(form)
     return made
 
 
+def _with_profile(
+    found: Report,
+    table: Table,
+    form: dict[str, Any],
+    at: str,
+    capability_id: object,
+    provider: dict[str, Any],
+    attachments: Attachments,
+) -> None:
+    """Put the integration profile a table names into its form; the key is left out where there is none."""
+    path = report.text(found, table, "integration_profile", at, grammar.relative_path, required=False)
+    if path is not None:
+        pointer = f"{at}integration_profile"
+        form["integration_profile"] = attachments.profile(
+            found, pointer, path, capability_id, provider["permissions"]
+        )
+
+
 def _surfaces(found: Report, document: Table) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = []
-    checks = {
-        "id": grammar.at_most(grammar.SURFACE_ID_LENGTH),
-        "visibility": grammar.one_of("public-safe", "owner-only"),
-    }
-    for pointer, table in report.tables(found, document, "presentation_surfaces"):
-        at = f"{pointer}."
-        report_keys(found, table, SURFACE_KEYS, at, closed=True)
-        made.append({key: report.text(found, table, key, at, checks.get(key)) for key in SURFACE_KEYS})
-    _unique(found, "presentation_surfaces", [surface["id"] for surface in made if surface["id"]])
+    if "presentation_surfaces" not in document:
+        return []
+    from loopx_host.registry import surface_rules
+
+    made = surface_rules.surfaces(found, document)
+    _unique(found, surface_rules.KEY, [surface["id"] for surface in made if surface["id"]])
     return made
 
 

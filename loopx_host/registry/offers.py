@@ -90,6 +90,8 @@ def _row(one: Advertised, copies: list[Advertised], read: Callable[[str], Manife
         "revision": None,
         "digest": None,
         "files": [],
+        "declares": None,
+        "commands": [],
         "state": BROKEN,
         "code": one.code,
         "reason": one.reason,
@@ -130,4 +132,19 @@ def _loaded(one: Advertised, read: Callable[[str], Manifest]) -> dict[str, Any]:
         "revision": manifest.revision,
         "digest": manifest.digest,
         "files": manifest.files,
+        "declares": declares(manifest),
     }
+
+
+def declares(manifest: Manifest) -> dict[str, Any]:
+    """Return what of a manifest a catalogue of capabilities shows; profiles are left to the manifest."""
+    return {
+        "requires_loopx_api": manifest.requires_loopx_api,
+        "permissions": manifest.permissions,
+        "capabilities": [_without_profile(one) for one in manifest.capabilities],
+        "implementations": [_without_profile(one) for one in manifest.implementations],
+    }
+
+
+def _without_profile(declared: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in declared.items() if key != "integration_profile"}

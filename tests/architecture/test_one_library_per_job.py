@@ -1,4 +1,4 @@
-"""tomli and importlib-metadata are used for real: their namesakes in the standard library stay out."""
+"""Each library is used for real, and in its place: no namesake, no second way to the same end (ADR 0002)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "loopx_host"
-NAMESAKES = ("tomllib", "importlib.metadata")
+NAMESAKES = ("tomllib", "importlib.metadata", "pkg_resources")
+HOMES = {
+    "pluggy": {"hookspecs/manager.py", "hookspecs/markers.py"},
+    "stevedore": {"adapters/packages/plugin_loading.py"},
+}
+LOADERS = ("import_module", "run_module", "run_path", "spec_from_file_location", "exec_module")
 
 
 def namesakes(source: str) -> list[str]:
@@ -51,3 +56,40 @@ def test_a_namesake_is_seen_however_it_is_imported(source: str) -> None:
 @pytest.mark.parametrize("source", ["import tomli", "import importlib_metadata", "import importlib.util"])
 def test_the_chosen_libraries_are_no_namesakes(source: str) -> None:
     assert namesakes(source) == []
+
+
+def importers(library: str) -> set[str]:
+    """Return the modules of the package that import a library at run time."""
+    return {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if any(name.split(".")[0] == library for name in run_time_imports(ast.parse(path.read_text("utf-8"))))
+    }
+
+
+def run_time_imports(node: ast.AST) -> Iterator[str]:
+    """Return the names imported below a node, what only a type checker reads left out."""
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        return
+    yield from _imported(node)
+    for child in ast.iter_child_nodes(node):
+        yield from run_time_imports(child)
+
+
+@pytest.mark.req("B16")
+@pytest.mark.parametrize("library", HOMES)
+def test_hooks_and_loading_have_one_home_each(library: str) -> None:
+    assert importers(library) == HOMES[library]
+
+
+@pytest.mark.req("B16")
+def test_nothing_else_loads_modules_by_name() -> None:
+    found = {
+        f"{path.relative_to(PACKAGE)}: {name}"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for name in (getattr(node, "attr", None), getattr(node, "id", None), getattr(node, "name", None))
+        if name in LOADERS
+    }
+
+    assert found == set()

@@ -76,6 +76,7 @@ def pinned(*names: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.req("M031")
 @pytest.mark.req("M046")
 def test_the_edges_of_all_packages_are_the_pinned_ones() -> None:
     assert pin_problems(ROOT / "plugins", FIXTURE) == []
@@ -85,6 +86,7 @@ def test_a_package_without_core_needs_no_pin(packages: Path) -> None:
     assert pin_problems(packages, pinned()) == []
 
 
+@pytest.mark.req("M031")
 @pytest.mark.req("M046")
 @pytest.mark.parametrize(
     ("source", "edge"),
@@ -107,6 +109,7 @@ def test_a_new_edge_needs_a_pin(packages: Path, source: str, edge: str) -> None:
     assert pin_problems(packages, pinned(edge)) == []
 
 
+@pytest.mark.req("M031")
 @pytest.mark.req("M046")
 def test_an_edge_that_is_gone_must_lower_the_pin(packages: Path) -> None:
     left_over = pinned("loopx_host.Host")

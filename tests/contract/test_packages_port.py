@@ -14,7 +14,7 @@ from loopx_host.lifecycle.ports import Packages
 from loopx_host.registry.load import load
 from loopx_host.registry.manifest import Runtime
 from tests.support.fakes import PROGRAM, MemoryFolder, MemoryPackages
-from tests.support.packages import distribution, manifest, write
+from tests.support.packages import distribution, manifest, write, write_entry_points
 
 
 class Fake:
@@ -36,6 +36,9 @@ class Fake:
     def remove(self) -> None:
         del self.fake.programs[PROGRAM]
 
+    def advertise(self, plugins: dict[str, str], commands: dict[str, str]) -> None:
+        self.fake.advertised = {"plugins": plugins, "commands": commands}
+
     def bring_bytecode(self, found: RuntimeIdentity, *, proved: bool = True) -> None:
         new = self.port.new_bytecode(found)
         assert new is not None
@@ -51,7 +54,8 @@ class Real:
         self.path = str(root / "bin/provider")
         self.name, self.version = "provider-package", "2.0"
         self.restore()
-        distribution(site, self.name, self.version, files={"part.py": "", "../../../bin/provider": "#!/bin/sh\n"})
+        files = {"part.py": "", "../../../bin/provider": "#!/bin/sh\n"}
+        self.info = distribution(site, self.name, self.version, files=files)
         self.restore()
 
     def change(self) -> None:
@@ -62,6 +66,9 @@ class Real:
 
     def remove(self) -> None:
         Path(self.path).unlink()
+
+    def advertise(self, plugins: dict[str, str], commands: dict[str, str]) -> None:
+        write_entry_points(self.info, {"loopx.plugins": plugins, "loopx.commands": commands})
 
     def bring_bytecode(self, found: RuntimeIdentity, *, proved: bool = True) -> None:
         new = self.port.new_bytecode(found)
@@ -224,3 +231,34 @@ def test_the_command_that_puts_a_distribution_back_names_its_version(world: Worl
 
 def test_a_prerequisite_that_is_not_there_is_none(world: World) -> None:
     assert world.port.prerequisite("no-such-program-anywhere", ask=True) is None
+
+
+@pytest.fixture
+def beside_the_host(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """The world with its distribution where the host itself looks for packages."""
+    if isinstance(world, Real):
+        monkeypatch.syspath_prepend(str(world.info.parent))
+    return world
+
+
+def test_entry_points_are_the_plugin_of_the_extension_and_all_commands_in_order(beside_the_host: World) -> None:
+    world = beside_the_host
+    world.advertise({"mine": "part.hooks", "other": "part"}, {"roar": "part:roar", "bark": "part:bark"})
+
+    found = world.port.entry_points(resolved(world), "mine")
+
+    assert found == {
+        "plugins": [{"name": "mine", "value": "part.hooks"}],
+        "commands": [{"name": "bark", "value": "part:bark"}, {"name": "roar", "value": "part:roar"}],
+    }
+
+
+def test_who_advertises_nothing_and_what_cannot_be_executed_have_no_entry_points(beside_the_host: World) -> None:
+    world = beside_the_host
+    target = resolved(world)
+    nothing = world.port.entry_points(target, "mine")
+    world.advertise({"mine": "part"}, {})
+    world.remove()
+
+    assert nothing == {"plugins": [], "commands": []}
+    assert world.port.entry_points(target, "mine") == {"plugins": [], "commands": []}

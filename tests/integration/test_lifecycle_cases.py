@@ -119,7 +119,8 @@ def test_a_preview_touches_nothing_and_starts_no_provider(loopx: Loopx, verb: st
 def test_every_command_that_takes_execute_has_its_preview_test() -> None:
     mutating = {route.words[1] for route in ROUTES if route.words[0] == "extension" and EXECUTE in route.arguments}
 
-    assert mutating <= set(PREVIEWS)
+    # The previews of publishing are tests/unit/test_publish_projection.py's.
+    assert mutating <= {*PREVIEWS, "publish-projection"}
 
 
 @pytest.mark.req("X2")
@@ -821,11 +822,17 @@ def test_every_verb_has_another_plan(loopx: Loopx) -> None:
 
 
 def test_every_command_that_changes_something_takes_a_plan() -> None:
-    """`run` and `conformance` start a provider and `export` writes a copy: there is no state they could bind."""
+    """These start a provider or write a copy: there is no state they could bind."""
     mutating = [route for route in ROUTES if EXECUTE in route.arguments]
 
     without = [" ".join(route.words) for route in mutating if PLAN not in route.arguments]
-    assert sorted(without) == ["extension conformance", "extension export", "extension run"]
+    assert sorted(without) == [
+        "capability invoke",
+        "extension conformance",
+        "extension export",
+        "extension publish-projection",
+        "extension run",
+    ]
 
 
 def test_a_write_finds_the_entry_that_was_probed_or_refuses(loopx: Loopx) -> None:

@@ -113,7 +113,7 @@ read -r request
 case "$request" in
     *fail*) echo '{"ok": false, "error": "asked to"}'; exit 1 ;;
     *odd*) echo '{"ok": true, "n": "not a number"}' ;;
-    *number*) echo '{"ok": true, "n": 1}' ;;
+    '{"do": "number"}') echo '{"ok": true, "n": 1}' ;;
     *) echo '{"ok": false, "error": "no request of mine"}'; exit 1 ;;
 esac
 """

@@ -28,6 +28,7 @@ from tests.support.fakes import (
     PROGRAM,
     MemoryFolder,
     MemoryPackages,
+    MemoryProjections,
     Script,
     ScriptedProcesses,
     World,
@@ -157,7 +158,11 @@ class Lifecycle(RuleBasedStateMachine):
     @precondition(lambda self: self.raw is None or len(self.raw["history"]) > 15)
     @rule(execute=executed)
     def uninstall(self, *, execute: bool) -> None:
-        self.check("uninstall", execute, lambda: uninstall(ID, **self.quiet(), **self.how(execute)))
+        self.check(
+            "uninstall",
+            execute,
+            lambda: uninstall(ID, **self.quiet(), projections=MemoryProjections(), **self.how(execute)),
+        )
 
     @rule(execute=executed)
     def doctor(self, *, execute: bool) -> None:

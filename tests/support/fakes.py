@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from loopx_host.core.errors import Interrupted, Refused
+from loopx_host.core.errors import Interrupted, Refused, refuse
+from loopx_host.lifecycle.activation import Activation
 from loopx_host.lifecycle.identity import ENTRYPOINT, MODULE, Missing, RuntimeIdentity, Target
 from loopx_host.lifecycle.launch import STDERR, STDOUT, TIMEOUT, Ended, Launch
-from loopx_host.lifecycle.ports import Clock, Judging, Packages, Processes, StateStore
+from loopx_host.lifecycle.ports import (
+    Clock,
+    Discovery,
+    Judging,
+    Packages,
+    Plugins,
+    Processes,
+    Projections,
+    References,
+    StateStore,
+)
 from loopx_host.lifecycle.state import Entry, Replacement, State
+from loopx_host.lifecycle.verbs.bind import bind, unbind
 from loopx_host.lifecycle.verbs.doctor import doctor
+from loopx_host.lifecycle.verbs.invoke import Governed, invoke
+from loopx_host.lifecycle.verbs.package_command import package_command
+from loopx_host.lifecycle.verbs.publish_projection import publish_projection
 from loopx_host.lifecycle.verbs.run import run
 from loopx_host.registry.folder_error import FolderError
 from loopx_host.registry.load import load
@@ -94,6 +109,8 @@ class MemoryPackages:
         self.machine = PLATFORM
         self.cache: str | None = "/made/up/cache"
         self.remembered: list[str] = []
+        self.is_owned = True  # whether a package carries the programs
+        self.advertised: dict[str, dict[str, str]] = {}  # "plugins" or "commands" → name → value
         self.bytecode: dict[str, str] = {}
         self._taken: dict[str, tuple[dict[str, str], str]] = {}
         self.prerequisites: dict[str, tuple[str, str | None]] = {}
@@ -115,7 +132,15 @@ class MemoryPackages:
         return identity
 
     def owner(self, target: Target) -> dict[str, str] | None:
-        return {"name": "provider", "version": "1.0"} if target.path in self.programs else None
+        return {"name": "provider", "version": "1.0"} if self.is_owned and target.path in self.programs else None
+
+    def entry_points(self, target: Target, extension_id: str) -> dict[str, list[dict[str, str]]]:
+        advertised = self.advertised if target.path in self.programs else {}
+        plugins = {name: value for name, value in advertised.get("plugins", {}).items() if name == extension_id}
+        return {
+            key: [{"name": name, "value": value} for name, value in sorted(rows.items())]
+            for key, rows in (("plugins", plugins), ("commands", advertised.get("commands", {})))
+        }
 
     def remember(self, identity: RuntimeIdentity) -> None:
         self.remembered.append(identity.digest)
@@ -239,15 +264,110 @@ class MemoryFolder:
 
 
 class ScriptedJudging:
-    """Answers every judging with one verdict."""
+    """Answers the first judgings from `first`, every other one with one verdict."""
 
     def __init__(self) -> None:
         self.verdict: list[dict[str, str]] | None = []
+        self.first: list[list[dict[str, str]]] = []
         self.judged: list[object] = []
 
     def violations(self, bundle: Bundle, instance: object) -> list[dict[str, str]] | None:  # noqa: ARG002 (the port's)
         self.judged.append(instance)
-        return self.verdict
+        return self.first.pop(0) if self.first else self.verdict
+
+
+class ScriptedPlugins:
+    """Answers every hook with `answers`, or refuses with `refusal`; `called` is (extension, hook) of each.
+
+    `asked` is what each hook was given, `commands` which command of which extension was run.
+    """
+
+    def __init__(self) -> None:
+        self.answers: list[Any] = []
+        self.refusal: Refused | None = None
+        self.called: list[tuple[str, str]] = []
+        self.asked: list[dict[str, Any]] = []
+        self.commands: list[tuple[str, str]] = []
+
+    def call(self, activation: Activation, hook: str, arguments: dict[str, Any]) -> list[Any]:
+        self.called.append((activation.extension_id, hook))
+        self.asked.append(arguments)
+        if self.refusal is not None:
+            raise self.refusal
+        return self.answers
+
+    def command(
+        self,
+        activation: Activation,
+        name: str,
+        arguments: list[str],
+        host: object,  # noqa: ARG002 (the port's)
+    ) -> dict[str, Any]:
+        self.commands.append((activation.extension_id, name))
+        return {"name": name, "arguments": arguments}
+
+
+class MemoryProjections:
+    """Published views as (extension id, surface id) → bytes; `spoil` changes what is written, before it is read."""
+
+    def __init__(self) -> None:
+        self.published: dict[tuple[str, str], bytes] = {}
+        self.spoil: Callable[[bytes], bytes] | None = None
+
+    def publish(self, extension_id: str, surface_id: str, data: bytes) -> None:
+        self.published[extension_id, surface_id] = self.spoil(data) if self.spoil else data
+
+    def read(self, extension_id: str, surface_id: str) -> bytes | None:
+        return self.published.get((extension_id, surface_id))
+
+    def remove(self, extension_id: str) -> None:
+        self.published = {key: data for key, data in self.published.items() if key[0] != extension_id}
+
+
+class MemoryReferences:
+    """Paths that are there as what was named → where it really is."""
+
+    def __init__(self) -> None:
+        self.there = {"here": "/made/up/here", "there": "/made/up/there"}
+
+    def resolve(self, name: str, path: str) -> str:
+        if path not in self.there:
+            raise refuse("reference_invalid", name, "there is nothing", hint="name what is there")
+        return self.there[path]
+
+
+class ScriptedDiscovery:
+    """Offers `rows`, in the shape of `registry.offers`; `row` makes one."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+
+    def offers(self, *, rebuild: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:  # noqa: ARG002 (the port's)
+        return self.rows, {}
+
+    def findings(self) -> list[dict[str, Any]]:
+        return []
+
+    @staticmethod
+    def row(extension_id: str | None, **fields: Any) -> dict[str, Any]:
+        """Return the row of a package that is there, with some fields replaced."""
+        declares = {"requires_loopx_api": "1", "permissions": [], "capabilities": [], "implementations": []}
+        return {
+            "id": extension_id,
+            "distribution": {"name": f"{extension_id}-package", "version": "1.0"},
+            "location": "/made/up/site",
+            "manifest_path": "/made/up/site/extension.toml",
+            "version": "1.0",
+            "revision": "0" * 16,
+            "digest": "0" * 64,
+            "files": [],
+            "declares": declares,
+            "commands": [],
+            "state": "available",
+            "code": None,
+            "reason": None,
+            **fields,
+        }
 
 
 class World:
@@ -259,9 +379,15 @@ class World:
         self.processes = ScriptedProcesses(script)
         self.clock = FixedClock()
         self.judging = ScriptedJudging()
+        self.plugins = ScriptedPlugins()
+        self.projections = MemoryProjections()
+        self.bindings = MemoryStore()
+        self.references = MemoryReferences()
+        self.discovery = ScriptedDiscovery()
         # Each fake stands where its port is asked for; the type checker compares them here.
         _: tuple[StateStore, Packages, Processes, Clock] = (self.store, self.packages, self.processes, self.clock)
-        __: Judging = self.judging
+        __: tuple[Judging, Plugins, Projections] = (self.judging, self.plugins, self.projections)
+        ___: tuple[References, Discovery] = (self.references, self.discovery)
 
     def holding(
         self,
@@ -270,13 +396,18 @@ class World:
         top: str = "",
         runtime: str = "",
         module: str | None = None,
+        files: Mapping[str, str] | None = None,
+        pinned: Mapping[str, object] | None = None,
         **entry: object,
     ) -> World:
-        """Add an enabled extension proved for what is there now; `entry` replaces fields of its state entry."""
+        """Add an enabled extension proved for what is there now; `entry` replaces fields of its state entry.
+
+        `files` lie beside its manifest; `pinned` adds to its active revision what an installation pinned.
+        """
         text = MANIFEST.format(id=extension_id, top=top, runtime=runtime)
         if module is not None:
             text = text.replace('entrypoint = "provider"', f'python_module = "{module}"')
-        manifest = load(MemoryFolder({"extension.toml": text}), "extension.toml")
+        manifest = load(MemoryFolder({"extension.toml": text, **(files or {})}), "extension.toml")
         identity = self.packages.identify(Target(ENTRYPOINT, PROGRAM))
         assert identity is not None
         raw: dict[str, Any] = {
@@ -293,6 +424,7 @@ class World:
                     "manifest_path": "/made/up/extension.toml",
                     "installed_at": NOW,
                     "launcher": {"kind": MODULE if module else ENTRYPOINT, "path": PROGRAM},
+                    **(pinned or {}),
                 }
             ],
             "proof": {
@@ -321,6 +453,63 @@ class World:
     def doctor(self, extension_id: str = "probe-me", *, execute: bool = True) -> dict[str, Any]:
         """Call the verb `doctor`."""
         return doctor(extension_id, **self._ports, execute=execute)
+
+    def publish(
+        self, surface_id: str = "board", request: bytes = b"{}", *, extension_id: str = "probe-me", **settings: Any
+    ) -> dict[str, Any]:
+        """Call the verb `publish-projection`, executed unless told otherwise."""
+        return publish_projection(
+            extension_id,
+            surface_id,
+            request,
+            **self._ports,
+            judging=self.judging,
+            plugins=self.plugins,
+            projections=self.projections,
+            **{"execute": True, **settings},
+        )
+
+    def bind(self, capability_id: str = "weather", **settings: Any) -> dict[str, Any]:
+        """Call the verb `capability bind`, executed unless told otherwise."""
+        return bind(
+            capability_id,
+            store=self.store,
+            bindings=self.bindings,
+            packages=self.packages,
+            plugins=self.plugins,
+            **{"goal_id": "g1", "operations": ["inspect"], "provider_id": None, "execute": True, **settings},
+        )
+
+    def unbind(self, capability_id: str = "weather", **settings: Any) -> dict[str, Any]:
+        """Call the verb `capability unbind`, executed unless told otherwise."""
+        return unbind(capability_id, bindings=self.bindings, **{"goal_id": "g1", "execute": True, **settings})
+
+    def invoke(self, capability_id: str = "weather", request: bytes = b"{}", **settings: Any) -> dict[str, Any]:
+        """Call the verb `capability invoke`, executed unless told otherwise."""
+        ports = Governed(
+            **self._ports,
+            bindings=self.bindings,
+            judging=self.judging,
+            plugins=self.plugins,
+            references=self.references,
+        )
+        given = {"goal_id": "g1", "operation_id": "inspect", "references": {"repo": "here"}, "execute": True}
+        return invoke(capability_id, request, ports=ports, **{**given, **settings})
+
+    def command(
+        self, name: str, *arguments: str, when_off: Callable[[], None] | None = None
+    ) -> dict[str, Any] | None:
+        """Call the verb behind the command of a package."""
+        return package_command(
+            name,
+            list(arguments),
+            object(),
+            store=self.store,
+            packages=self.packages,
+            discovery=self.discovery,
+            plugins=self.plugins,
+            refuse_when_off=when_off or (lambda: None),
+        )
 
     @property
     def _ports(self) -> dict[str, Any]:

@@ -161,9 +161,21 @@ PROFILE = {
     "schema_version": "loopx_external_domain_capability_profile_v0",
     "capability_id": "notes",
     "protocol": "sample_v0",
-    "operations": [{"id": "read"}],
+    "operations": [
+        {
+            "id": "read",
+            "effect_class": "read_only",
+            "required_permission": "notes.read",
+            "request_schema": {"type": "object"},
+            "result_schema": {"type": "object"},
+        }
+    ],
 }
-WITH_PROFILE = {**minimal(), "provides": [capability(integration_profile="profile.json")]}
+WITH_PROFILE = {
+    **minimal(),
+    "permissions": ["notes.read"],
+    "provides": [capability(integration_profile="profile.json")],
+}
 PROFILE_AT = "provides[0].integration_profile"
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import json
+import random
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from loopx_host.registry.catalog import Provider, catalog, detail
+from loopx_host.lifecycle.verbs import capabilities as verb
+from loopx_host.registry.catalog import Declaration, Provider, catalog, detail
 from loopx_host.registry.load import load
-from tests.support.fakes import MemoryFolder
+from tests.support.fakes import MemoryFolder, World
 from tests.support.packages import manifest
 
 FACTS = ("declared", "installed", "enabled", "ready")
@@ -92,3 +98,155 @@ def test_a_detail_carries_the_facts_and_the_reason_of_its_provider() -> None:
     assert found is not None
     assert found["provider_state"] == {"declared": True, "installed": True, "enabled": False, "ready": False}
     assert found["reason"] == "extension_disabled"
+
+
+IDS = ["a", "b", "c", "d", "e"]
+# Of an extension: whether it is in the state file and how it stands, what its package's row says.
+ENTRIES = st.dictionaries(st.sampled_from(IDS), st.sampled_from(["ready", "disabled", "unproved", "damaged"]))
+ROWS = st.dictionaries(st.sampled_from(IDS), st.sampled_from(["available", "broken", "ambiguous", "incompatible"]))
+CHANGES: dict[str, dict[str, Any]] = {
+    "disabled": {"enabled": False},
+    "unproved": {"doctor_verified_revision": None, "doctor_verified_entrypoint_identity": None},
+}
+
+
+def world(entries: dict[str, str], rows: dict[str, str]) -> World:
+    """Return a world whose every extension declares a capability of its own id."""
+    made = World()
+    for name, state in entries.items():
+        changed = CHANGES.get(state, {})
+        made.holding(name, runtime=declares(name), **changed)
+        if state == "damaged":
+            document = made.store.document
+            document["extensions"][name]["revisions"] = "spoilt"
+            made.store.data = json.dumps(document).encode()
+    for name, state in rows.items():
+        made.discovery.rows.append(offered(made, name, state))
+    return made
+
+
+def offered(made: World, name: str, state: str) -> dict[str, Any]:
+    if state != "available":
+        return made.discovery.row(name, state=state, code=f"{state}_code", declares=None)
+    row = made.discovery.row(name)
+    row["declares"]["capabilities"] = [{"id": name, "visibility": "public"}]
+    return row
+
+
+def listed(made: World) -> dict[str, Any]:
+    return verb.list_capabilities(
+        store=made.store,
+        packages=made.packages,
+        discovery=made.discovery,
+        projections=made.projections,
+        declared=None,
+        now=made.clock.now(),
+    )
+
+
+def by_id(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {row["id"]: row for row in document["capabilities"]}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _train() -> Any:
+    """A release train of one package, whose extension is `e`."""
+    declared = {"requires_loopx_api": "1", "permissions": [], "implementations": []}
+    member = {
+        "distribution": "train-package",
+        "version": "0.1.0",
+        "extension_id": "e",
+        "commands": [],
+        "declares": {**declared, "capabilities": [{"id": "e", "visibility": "public"}]},
+    }
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(verb, "TRAIN", (member,))
+        yield
+
+
+@pytest.mark.req("M124")
+@given(ENTRIES, ROWS)
+def test_every_row_is_ready_only_if_enabled_only_if_installed_only_if_declared(
+    entries: dict[str, str], rows: dict[str, str]
+) -> None:
+    found = listed(world(entries, rows))
+
+    for row in found["providers"]:
+        facts = [row[fact] for fact in FACTS]
+        assert facts == sorted(facts, reverse=True)
+        if row["origin"] == "extension":
+            assert row["ready"] == (entries.get(row["id"]) == "ready")
+            assert row["enabled"] == (entries.get(row["id"]) in ("ready", "unproved"))
+            assert row["installed"] == (row["id"] in entries)
+            assert (row["reason"] is None) == row["ready"]
+    for row in found["capabilities"]:
+        assert row["provider_state"]["ready"] == (entries.get(row["id"]) == "ready")
+        assert row["reason"] is None or row["next_command"] or row["install_package"]
+
+
+@given(ENTRIES, ROWS, st.randoms(use_true_random=False))
+def test_the_catalogue_does_not_depend_on_the_order_of_entries_and_rows(
+    entries: dict[str, str], rows: dict[str, str], shuffling: random.Random
+) -> None:
+    one = world(entries, rows)
+    other = world(
+        dict(shuffling.sample(list(entries.items()), len(entries))),
+        dict(shuffling.sample(list(rows.items()), len(rows))),
+    )
+
+    first, second = listed(one), listed(other)
+
+    def key(row: dict[str, Any]) -> str:
+        return str(row["id"])
+
+    assert first["capabilities"] == second["capabilities"]
+    assert first["providers"] == second["providers"]
+    assert sorted(first["invalid"], key=key) == sorted(second["invalid"], key=key)
+
+
+@pytest.mark.req("X15")
+@given(ENTRIES, ROWS, st.sampled_from(IDS), st.sampled_from(["broken", "ambiguous", "incompatible"]))
+def test_a_poisoned_row_never_changes_another_row(
+    entries: dict[str, str], rows: dict[str, str], poisoned: str, state: str
+) -> None:
+    whole = by_id(listed(world(entries, rows)))
+    spoilt = by_id(listed(world(entries, {**rows, poisoned: state})))
+    damaged = by_id(listed(world({**entries, poisoned: "damaged"}, rows)))
+
+    whole.pop(poisoned, None)
+    assert {name: row for name, row in spoilt.items() if name != poisoned} == whole
+    assert {name: row for name, row in damaged.items() if name != poisoned} == whole
+
+
+@given(ENTRIES, ROWS)
+def test_nothing_is_left_out_without_a_word(entries: dict[str, str], rows: dict[str, str]) -> None:
+    found = listed(world(entries, rows))
+
+    named = {row["id"] for row in [*found["providers"], *found["invalid"]]}
+    assert named >= {*entries, *rows, "e"}
+
+
+@pytest.mark.req("S5", "M124")
+def test_a_package_of_the_train_that_is_not_there_says_how_to_get_it() -> None:
+    row = by_id(listed(world({}, {})))["e"]
+
+    assert (row["reason"], row["install_package"]) == ("package_not_installed", "pip install train-package==0.1.0")
+    assert row["provider_state"] == {"declared": True, "installed": False, "enabled": False, "ready": False}
+
+
+def test_a_capability_that_two_declare_names_both() -> None:
+    other = Declaration(
+        "two",
+        "1.0",
+        {
+            "requires_loopx_api": "1",
+            "permissions": [],
+            "capabilities": [{"id": "report", "visibility": "public"}],
+            "implementations": [],
+        },
+    )
+    second = Provider(other, installed=False, enabled=False, ready=False, reason="x", next_command=None)
+
+    rows = catalog([provider("one", declares("report")), second])["capabilities"]
+
+    assert [(row["provider_id"], row["also_declared_by"]) for row in rows] == [("one", ["two"]), ("two", ["one"])]

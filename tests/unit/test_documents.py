@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from benchmarks.run import TARGETS
 from loopx_host.authoring import documents
 from loopx_host.core.errors import Refused
-from loopx_host.registry import manifest_rules
+from loopx_host.registry import manifest_rules, surface_rules
 
 ROOT = Path(__file__).parents[2]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -87,7 +87,7 @@ def test_the_manifest_schema_knows_every_key_of_the_rules() -> None:
     assert sorted(keys["runtime"]["properties"]) == sorted(manifest_rules.RUNTIME_KEYS)
     assert sorted(keys["provides"]["items"]["properties"]) == sorted(manifest_rules.PROVIDES_KEYS)
     assert sorted(keys["implements"]["items"]["properties"]) == sorted(manifest_rules.IMPLEMENTS_KEYS)
-    assert sorted(keys["presentation_surfaces"]["items"]["properties"]) == sorted(manifest_rules.SURFACE_KEYS)
+    assert sorted(keys["presentation_surfaces"]["items"]["properties"]) == sorted(surface_rules.CHECKS)
     assert sorted(keys["documentation"]["properties"]) == sorted(manifest_rules.DOCUMENTATION_KEYS)
 
 
@@ -154,7 +154,7 @@ def test_the_page_of_schemas_lists_every_name_once() -> None:
         ("`[runtime]`", manifest_rules.RUNTIME_KEYS),
         ("`[[provides]]`", manifest_rules.PROVIDES_KEYS),
         ("`[[implements]]`", manifest_rules.IMPLEMENTS_KEYS),
-        ("`[[presentation_surfaces]]`", manifest_rules.SURFACE_KEYS),
+        ("`[[presentation_surfaces]]`", surface_rules.CHECKS),
         ("`[documentation]`", manifest_rules.DOCUMENTATION_KEYS),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

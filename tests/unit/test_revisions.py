@@ -261,9 +261,18 @@ def test_a_changed_profile_is_a_new_revision_and_its_white_space_is_not() -> Non
         "schema_version": "loopx_external_domain_capability_profile_v0",
         "capability_id": "notes",
         "protocol": "sample_v0",
-        "operations": [],
+        "operations": [
+            {
+                "id": "find",
+                "effect_class": "read_only",
+                "required_permission": "notes.read",
+                "request_schema": {},
+                "result_schema": {},
+            }
+        ],
     }
-    document = {**minimal(), "provides": [capability(integration_profile="profile.json")]}
+    provided = [capability(integration_profile="profile.json")]
+    document = {**minimal(), "permissions": ["notes.read"], "provides": provided}
     spaced, other = json.dumps(profile, indent=4), json.dumps({**profile, "protocol": "sample_v1"})
 
     revisions = [

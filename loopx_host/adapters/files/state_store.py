@@ -56,6 +56,14 @@ class FileStateStore:
             raise refuse("state_unsafe", visible(path), summary, hint="set HOME, or name a place with --runtime-root")
         return cls(path, os.path.dirname(path), check=check)
 
+    @classmethod
+    def beside(
+        cls, state_file: str | None, runtime_root: str | None, name: str, check: Callable[[], None] | None = None
+    ) -> FileStateStore:
+        """Return the store of another file that is kept with the activation state, under the same rules."""
+        kept = cls.at(state_file, runtime_root)._kept  # noqa: SLF001 (of the same class)
+        return cls(os.path.join(kept, name), kept, check=check)
+
     def read(self) -> bytes | None:
         """Return the file's bytes or None. Raises Refused (see the port)."""
         return self._read(self._target())

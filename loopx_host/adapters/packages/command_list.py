@@ -43,6 +43,17 @@ def read() -> list[list[str]] | None:
     return [row for row in rows if len(row) == _COLUMNS]
 
 
+def mark(active: set[str]) -> None:
+    """Say which commands are on; a list that is stale stays as it is, for help says so."""
+    rows = read()
+    if rows:
+        write([(name, summary, _state(state, name in active)) for name, summary, state in rows])
+
+
+def _state(before: str, is_active: bool) -> str:
+    return before if before not in ("on", "off") else "on" if is_active else "off"
+
+
 def write(rows: list[tuple[str, str, str]]) -> None:
     """Write the list; a cache that cannot be written is no error."""
     text = "".join("\t".join(row) + "\n" for row in rows)

@@ -41,6 +41,11 @@ class Found:
         """The advertisements in the order they were found."""
         return list(self._advertised.values())
 
+    def commands_of(self, distribution: dict[str, str] | None) -> list[str]:
+        """Return the names of the commands that a distribution carries."""
+        carrier = distribution["name"] if distribution else None
+        return sorted({one_line(name, 40) for name, owner in self.commands if owner == carrier})
+
     def add(self, one: Advertised) -> None:
         """Take one in; a second metadata folder of a distribution that leads to the same manifest is no other."""
         key: tuple[str, ...] = (one.id, one.value, one.location)

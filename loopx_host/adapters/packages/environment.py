@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from loopx_host.adapters.packages import distributions, index, search_path, source_trees
+from loopx_host.adapters.packages import index, search_path
 from loopx_host.core.text import visible
 
 TYPE_CHECKING = False
@@ -30,6 +30,8 @@ class LocalEnvironment:
 
 
 def _metadata_rows(place: str) -> list[dict[str, Any]]:
+    from loopx_host.adapters.packages import distributions
+
     rows: list[dict[str, Any]] = []
     for name in distributions.metadata_names(place):
         path = visible(os.path.join(place, name))
@@ -46,6 +48,8 @@ def _metadata_rows(place: str) -> list[dict[str, Any]]:
 
 def _duplicates(places: list[str]) -> list[dict[str, Any]]:
     """Return the distributions that stand more than once on the search path; only the first counts."""
+    from loopx_host.adapters.packages import distributions
+
     seen: dict[str, list[str]] = {}
     for place in places:
         for folder in distributions.metadata_names(place):
@@ -61,6 +65,8 @@ def _duplicates(places: list[str]) -> list[dict[str, Any]]:
 
 
 def _path_rows(place: str) -> list[dict[str, Any]]:
+    from loopx_host.adapters.packages import source_trees
+
     rows: list[dict[str, Any]] = []
     for path in source_trees.path_files(place):
         lines = source_trees.code_lines(path)

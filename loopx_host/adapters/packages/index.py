@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from loopx_host.registry.ports import ManifestFolder
 
-SCHEMA = "loopx_discovery_index_v0"
+SCHEMA = "loopx_discovery_index_v1"
 _INDEX_BYTES = 64 * 1024 * 1024
 FRESH, ABSENT, STALE, DAMAGED, FOREIGN = "fresh", "absent", "stale", "damaged", "foreign"
 
@@ -75,7 +75,28 @@ def _is_row(row: dict[str, Any]) -> bool:
     carrier = row.get("distribution", "")
     named = isinstance(carrier, dict) and all(isinstance(carrier.get(key), str) for key in ("name", "version"))
     texts = all(key in row and (row[key] is None or isinstance(row[key], str)) for key in _TEXTS)
-    return isinstance(row.get("state"), str) and texts and (carrier is None or named)
+    return isinstance(row.get("state"), str) and texts and (carrier is None or named) and _is_declared(row)
+
+
+def _is_declared(row: dict[str, Any]) -> bool:
+    """Whether what a row says of capabilities and commands can be shown."""
+    declared, commands = row.get("declares"), row.get("commands")
+    return (
+        isinstance(commands, list)
+        and all(isinstance(name, str) for name in commands)
+        and (declared is None or _is_catalogue(declared))
+    )
+
+
+def _is_catalogue(declared: object) -> bool:
+    if not isinstance(declared, dict) or not isinstance(declared.get("requires_loopx_api"), str):
+        return False
+    lists = [declared.get(key) for key in ("permissions", "capabilities", "implementations")]
+    if not all(isinstance(one, list) for one in lists):
+        return False
+    return all(isinstance(one, dict) and isinstance(one.get("id"), str) for one in declared["capabilities"]) and all(
+        isinstance(one, dict) and {"capability_id", "protocol"} <= set(one) for one in declared["implementations"]
+    )
 
 
 def _build(path: str) -> list[dict[str, Any]]:
@@ -94,6 +115,8 @@ def _build(path: str) -> list[dict[str, Any]]:
         return _Watched(folder, watch), name
 
     rows = offers(found.advertised, opened, ForkedJudge().check)
+    for row in rows:
+        row["commands"] = found.commands_of(row["distribution"])
     if watch.is_still:
         document = {
             "schema": SCHEMA,
@@ -121,8 +144,21 @@ class _Watched:
 
 
 def _commands(commands: list[tuple[str, str]]) -> list[tuple[str, str, str]]:
-    """Return name, summary and state of each; until it is activated a package's command is off."""
-    return [(one_line(name, 40), f"from {one_line(carrier, 60)}", "off") for name, carrier in sorted(set(commands))]
+    """Return name, summary and state of each command of a package, here or in the release train.
+
+    Until its extension is activated it is off; where its package is absent it keeps its row and says so.
+    """
+    from loopx_host.registry.train import TRAIN
+
+    here = [(one_line(name, 40), f"from {one_line(carrier, 60)}", "off") for name, carrier in sorted(set(commands))]
+    known = {name for name, _, _ in here}
+    absent = [
+        (name, f"from {member['distribution']}", "not installed")
+        for member in TRAIN
+        for name in member["commands"]
+        if name not in known
+    ]
+    return [*here, *absent]
 
 
 def _write(path: str, data: bytes) -> None:

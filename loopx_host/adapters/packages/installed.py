@@ -63,6 +63,15 @@ class InstalledPackages:
         owner: dict[str, str] | None = identity.details["owner"] if identity else None
         return owner
 
+    def entry_points(self, target: Target, extension_id: str) -> dict[str, list[dict[str, str]]]:
+        """Return what the owner of a launcher brings into the host (see the port)."""
+        owner = self.owner(target)
+        if owner is None:
+            return {"plugins": [], "commands": []}
+        from loopx_host.adapters.packages.plugin_loading import advertised
+
+        return advertised(owner, extension_id)
+
     def remember(self, identity: RuntimeIdentity) -> None:
         """Keep the per-file digests of what was proved (see the port)."""
         path = _proved_path(identity.digest)

@@ -56,7 +56,7 @@ def install(
     again = source.command(VERB)
     owner = packages.owner(target) if isinstance(target, Target) else None
     receipt = {
-        **_pinned(source, target, owner),
+        **_pinned(source, target, owner, packages),
         "env": runtime.env,
         "permissions": manifest.permissions,
         "plan": digest,
@@ -73,30 +73,31 @@ def install(
     if not probed.verified:
         raise doctor_failed(manifest.id, target, probed, doctor, again)
     at = clock.now()
-    add_entry(store, _entry(source, target, owner, probed, packages.platform(), at), manifest.snapshot)
+    add_entry(store, _entry(source, target, packages, probed, at), manifest.snapshot)
     head = receipts.operation(VERB, manifest, executed=True, changed=True, doctor=doctor)
     return {**head, **receipt, "enabled": True, "at": at, "duration_ms": doctor["duration_ms"]}
 
 
-def _pinned(source: Source, target: Target | Missing, owner: dict[str, str] | None) -> dict[str, Any]:
+def _pinned(
+    source: Source, target: Target | Missing, owner: dict[str, str] | None, packages: Packages
+) -> dict[str, Any]:
     return {
         "manifest_path": source.path,
         "launcher": None if isinstance(target, Missing) else target.pin(),
         "owner": owner or receipts.UNOWNED,
+        "activates": None if isinstance(target, Missing) else packages.entry_points(target, source.manifest.id),
         "warnings": source.warnings(owner),
     }
 
 
-def _entry(
-    source: Source, target: Target, owner: dict[str, str] | None, probed: Probe, platform: str, at: str
-) -> dict[str, Any]:
+def _entry(source: Source, target: Target, packages: Packages, probed: Probe, at: str) -> dict[str, Any]:
     manifest = source.manifest
     raw: dict[str, Any] = {
         "id": manifest.id,
         "enabled": enabled_after(None, VERB),
         "active_revision": manifest.revision,
         "rollback_revision": None,
-        "revisions": [source.revision(target, owner, at)],
+        "revisions": [source.revision(target, packages, at)],
     }
     event = {"at": at, "operation": VERB, "revision": manifest.revision, "version": manifest.version}
-    return remembered(proved(raw, probed, platform, at), event)
+    return remembered(proved(raw, probed, packages.platform(), at), event)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopx_host.core.errors import refuse
 from loopx_host.core.text import one_line
-from loopx_host.lifecycle.admission import refuse_capability_clash, runtime_to_prove
+from loopx_host.lifecycle.admission import pins, refuse_capability_clash, runtime_to_prove
 from loopx_host.lifecycle.differences import added_permissions
 from loopx_host.lifecycle.identity import Target
 from loopx_host.lifecycle.pinned import identified
@@ -65,7 +65,7 @@ def rollback(
 def _pinned(chosen: Revision, target: Target | Missing, packages: Packages) -> dict[str, Any]:
     if not isinstance(target, Target):
         return chosen.raw
-    return {**chosen.raw, "launcher": target.pin(), "distribution": packages.owner(target)}
+    return {**chosen.raw, **pins(target, chosen.manifest.id, packages)}
 
 
 def _chosen(entry: Entry, to: str | None) -> Revision:

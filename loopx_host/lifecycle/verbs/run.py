@@ -9,12 +9,12 @@ from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import stderr_tail
 from loopx_host.lifecycle import receipts
 from loopx_host.lifecycle.identity import Missing
-from loopx_host.lifecycle.launching import keep_bytecode, run_launch
+from loopx_host.lifecycle.launching import run_launch
 from loopx_host.lifecycle.outcome import SUCCEEDED, outcome
 from loopx_host.lifecycle.prerequisites import missing
 from loopx_host.lifecycle.probe import changed_since
 from loopx_host.lifecycle.readiness import DECIDED_BY_STATE, Readiness, readiness, refusal
-from loopx_host.lifecycle.refusals import missing_entrypoint
+from loopx_host.lifecycle.refusals import changed_during_run, missing_entrypoint
 from loopx_host.lifecycle.state import State
 
 TYPE_CHECKING = False
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from loopx_host.lifecycle.run_schemas import RunSchemas
     from loopx_host.lifecycle.state import Entry
     from loopx_host.registry.manifest import Runtime
-
-_NAMED = 5  # how many changed files a refusal names
 
 
 def run(
@@ -65,21 +63,9 @@ def run(
     at, run_id = clock.now(), clock.run_id()
     ended = processes.run(launch)
     changed = changed_since(found.identity, found.target, packages)
-    keep_bytecode(launch, ended, found.identity, packages, proved=not changed)
     if changed:
-        raise _changed(entry, changed, ended)
+        raise changed_during_run(entry.id, changed, ended)
     return _settled({**receipt, "at": at, "run_id": run_id}, ended, schemas)
-
-
-def _changed(entry: Entry, changed: list[str], ended: Ended) -> Refused:
-    return refuse(
-        "changed_during_run",
-        entry.id,
-        f"{', '.join(changed[:_NAMED])} of extension `{entry.id}` changed while it ran; its answer is not trusted",
-        hint="prove what is installed now, then repeat the request",
-        next_command=("extension", "doctor", entry.id, "--execute"),
-        containment=ended.containment,
-    )
 
 
 def _schemas(extension_id: str, runtime: Runtime, store: StateStore, judging: Judging) -> RunSchemas | None:

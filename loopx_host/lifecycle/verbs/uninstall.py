@@ -12,15 +12,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.ports import Clock, StateStore
+    from loopx_host.lifecycle.ports import Clock, Projections, StateStore
 
 VERB = "uninstall"
 
 
 def uninstall(
-    extension_id: str, *, store: StateStore, clock: Clock, execute: bool, plan: str | None
+    extension_id: str,
+    *,
+    store: StateStore,
+    projections: Projections,
+    clock: Clock,
+    execute: bool,
+    plan: str | None,
 ) -> dict[str, Any]:
-    """Uninstall one extension (contract section 5); needs neither its package nor a passing doctor."""
+    """Uninstall one extension (contract section 5); needs neither its package nor a passing doctor.
+
+    What it published goes with it.
+    """
     entry = present(State.parse(store.read(), store.location), extension_id, VERB)
     digest = plan_digest(VERB, entry.id, entry)
     bind(digest, plan, entry.id, ("extension", VERB, entry.id))
@@ -35,4 +44,5 @@ def uninstall(
     if not execute:
         return {**receipt, "next_command": ("extension", VERB, entry.id, "--execute")}
     remove_entry(store, entry)
+    projections.remove(entry.id)
     return {**receipt, "at": clock.now()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import refuse
-from loopx_host.lifecycle.admission import refuse_capability_clash, runtime_to_prove
+from loopx_host.lifecycle.admission import pins, refuse_capability_clash, runtime_to_prove
 from loopx_host.lifecycle.differences import added_permissions
 from loopx_host.lifecycle.identity import Target
 from loopx_host.lifecycle.pinned import identified
@@ -48,7 +48,7 @@ def upgrade(
     refuse_capability_clash(manifest, state, core_capabilities)
     runtime = runtime_to_prove(manifest)
     target = packages.resolve(runtime, source.folder)
-    _refuse_same(entry, source, target)
+    _refuse_same(entry, source, target, packages)
     added = added_permissions(entry.manifest, manifest)
     if added and not accept_permissions:
         raise _permissions_grow(source, added)
@@ -70,7 +70,7 @@ def upgrade(
 def _revision(source: Source, target: Target | Missing, packages: Packages, clock: Clock) -> dict[str, Any]:
     if not isinstance(target, Target):
         return {"revision": source.manifest.revision}
-    return source.revision(target, packages.owner(target), clock.now())
+    return source.revision(target, packages, clock.now())
 
 
 def _kept(source: Source, revision: dict[str, Any]) -> dict[str, Any]:
@@ -80,9 +80,18 @@ def _kept(source: Source, revision: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _refuse_same(entry: Entry, source: Source, target: Target | Missing) -> None:
+def _is_pinned(entry: Entry, target: Target, packages: Packages) -> bool:
+    """Whether the active revision is pinned to this launcher, and to what its package brings into the host now."""
+    raw = entry.active.raw
+    now = pins(target, entry.id, packages)
+    return now["launcher"] == entry.active.launcher and all(
+        now[key] == raw.get(key, []) for key in ("plugins", "commands")
+    )
+
+
+def _refuse_same(entry: Entry, source: Source, target: Target | Missing, packages: Packages) -> None:
     same = source.manifest.revision == entry.active.id
-    if same and (not isinstance(target, Target) or target.pin() == entry.active.launcher):
+    if same and (not isinstance(target, Target) or _is_pinned(entry, target, packages)):
         raise refuse(
             "same_revision",
             entry.id,

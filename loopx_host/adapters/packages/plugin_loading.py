@@ -1,0 +1,205 @@
+"""From an activation to registered hooks: only what was pinned, and only while the metadata still say the same.
+
+`load` imports third-party code and changes this interpreter's search path: it belongs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+from loopx_host.adapters.files import bounded, paths
+from loopx_host.adapters.packages import distributions, search_path, source_trees
+from loopx_host.core.canonical import canonical_digest
+from loopx_host.core.errors import refuse
+from loopx_host.hookspecs import manager as hooks
+from loopx_host.hookspecs.culprit import Culprit, HookError, described
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from importlib_metadata import EntryPoint
+    from pluggy import PluginManager
+
+    from loopx_host.adapters.packages.distributions import Installed
+    from loopx_host.core.errors import Refused
+    from loopx_host.lifecycle.activation import Activation
+
+    Rows = dict[str, list[dict[str, str]]]
+
+PLUGINS, COMMANDS = "loopx.plugins", "loopx.commands"
+_MODULE = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
+_VALUES = {
+    PLUGINS: re.compile(_MODULE, re.ASCII),
+    COMMANDS: re.compile(rf"{_MODULE}:[A-Za-z_]\w*", re.ASCII),
+}
+_ENTRY_POINTS_BYTES = 1024 * 1024
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
+
+_NOWHERE = "/nonexistent/loopx"
+
+
+def load(activation: Activation, command: str | None = None) -> PluginManager:
+    """Return a manager with the hooks of a package registered, or with one command of it.
+
+    Raises Refused: `activation_changed`, `command_not_activated`, `plugin_load_failed`, `plugin_signature`.
+    """
+    distribution, pinned = _pinned(activation)
+    group, register = (PLUGINS, hooks.register_module) if command is None else (COMMANDS, hooks.register_command)
+    wanted = [entry for entry in pinned if entry.group == group and command in (None, entry.name)]
+    if command is not None and not wanted:
+        raise not_activated(activation, command)
+    sys.path[:] = _trusted_path(distribution)
+    made = hooks.build()
+    import stevedore.named  # noqa: F401 (with the byte code of its own installation)
+
+    _own_bytecode(activation)
+    for entry in wanted:
+        culprit = Culprit(activation.extension_id, activation.distribution, group, entry.name, entry.value)
+        try:
+            register(made, _loaded(entry, culprit), culprit)
+        except HookError as error:
+            raise culprit.refusal("plugin_signature", error.reason, hook=error.hook) from error
+    return made
+
+
+def _own_bytecode(activation: Activation) -> None:
+    """Keep the byte code of this package's imports in a cache of the host's, one for each version of each extension.
+
+    Byte code that lies in the package's own tree is not part of what was proved: it is neither executed nor written.
+    """
+    label = activation.distribution or {}
+    key = canonical_digest([activation.extension_id, label.get("name"), label.get("version"), sys.version])
+    place = os.path.join(paths.cache_root(), "pycache", f"host-{key}")
+    try:
+        paths.make_private(place)
+    except OSError:
+        sys.dont_write_bytecode = True
+        place = _NOWHERE
+    else:
+        sys.dont_write_bytecode = False
+    sys.pycache_prefix = place
+
+
+def advertised(label: dict[str, str], extension_id: str) -> Rows:
+    """Return the rows of plugins and commands that a distribution advertises where loopx runs.
+
+    What is malformed or damaged is left out, and so is everything of a distribution that could not be loaded here
+    because it lies in another environment. Most advertise nothing, which the first look at one file says.
+    """
+    folder = _folder(label["name"])
+    entries: list[EntryPoint] = []
+    if folder is not None and _mentions_us(folder):
+        found = distributions.Installed(folder)
+        entries = _entries(found, extension_id) if found.label == label else []
+    return {
+        key: [{"name": entry.name, "value": entry.value} for entry in entries if entry.group == group]
+        for key, group in (("plugins", PLUGINS), ("commands", COMMANDS))
+    }
+
+
+def not_activated(activation: Activation, command: str) -> Refused:
+    """Return the refusal of a command that an extension's activation does not hold."""
+    from loopx_host.core.text import one_line
+
+    shown = one_line(command, 60)
+    return refuse(
+        "command_not_activated",
+        shown,
+        f"extension `{activation.extension_id}` has no activated command `{shown}`",
+        hint="see what it has",
+        next_command=("extension", "show", activation.extension_id),
+    )
+
+
+def _entries(distribution: Installed, extension_id: str) -> list[EntryPoint]:
+    found = {
+        (entry.group, entry.name, entry.value): entry
+        for entry in distribution.entry_points()
+        if entry.group in _VALUES and _is_well_formed(entry, extension_id)
+    }
+    return [found[key] for key in sorted(found)] if distribution.damage is None else []
+
+
+def _is_well_formed(entry: EntryPoint, extension_id: str) -> bool:
+    if not _VALUES[entry.group].fullmatch(entry.value):
+        return False
+    return entry.name == extension_id if entry.group == PLUGINS else bool(_NAME.fullmatch(entry.name))
+
+
+def _pinned(activation: Activation) -> tuple[Installed, list[EntryPoint]]:
+    """Return the distribution of an activation and its entry points as they are now, which is as they were pinned."""
+    label = activation.distribution
+    if label is None:
+        raise _changed(activation, "its activation names no package")
+    folder = _folder(label["name"])
+    if folder is None:
+        raise _changed(activation, f"{label['name']} is not installed where loopx runs")
+    found = distributions.Installed(folder)
+    if found.label is None:
+        raise _changed(activation, str(found.damage))
+    if found.label != label:
+        raise _changed(activation, f"{' '.join(label.values())} was activated and {found.shown} is there")
+    entries = _entries(found, activation.extension_id)
+    now = sorted((entry.group, entry.name, entry.value) for entry in entries)
+    then = sorted(
+        (group, row["name"], row["value"])
+        for group, rows in ((PLUGINS, activation.plugins), (COMMANDS, activation.commands))
+        for row in rows
+    )
+    if now != then:
+        raise _changed(activation, f"the entry points of {found.shown} are not those that were activated")
+    return found, entries
+
+
+def _folder(name: str) -> str | None:
+    """Return the metadata folder of the distribution that an import here would find first."""
+    wanted = distributions.normalised(name)
+    found = (distributions.by_name(place).get(wanted) for place in search_path.directories())
+    return next(filter(None, found), None)
+
+
+def _mentions_us(folder: str) -> bool:
+    try:
+        text = bounded.read_regular(os.path.join(folder, "entry_points.txt"), _ENTRY_POINTS_BYTES)
+    except OSError:
+        return False
+    return any(group.encode() in text for group in _VALUES)
+
+
+def _changed(activation: Activation, reason: str) -> Refused:
+    return refuse(
+        "activation_changed",
+        activation.extension_id,
+        f"nothing of extension `{activation.extension_id}` runs inside loopx: {reason}",
+        hint="activate what is there now, or put back what was activated",
+        next_command=("extension", "upgrade", activation.extension_id),
+        distribution=activation.distribution,
+    )
+
+
+def _trusted_path(distribution: Installed) -> list[str]:
+    """Return the search path without the caller's directory; where an editable install points to comes last."""
+    roots = source_trees.source_roots(distribution) if distribution.editable_source() is not None else []
+    return list(dict.fromkeys([*search_path.search_path(), *map(os.path.realpath, roots)]))
+
+
+def _loaded(entry: EntryPoint, culprit: Culprit) -> object:
+    """Return what one entry point names, loaded by stevedore: no scan of the environment, no cache."""
+    from stevedore.named import NamedExtensionManager
+
+    class Pinned(NamedExtensionManager[object]):
+        """Knows one entry point; the stock manager would look through everything installed and keep a file of it."""
+
+        def list_entry_points(self) -> list[EntryPoint]:  # type: ignore[override]
+            return [entry]
+
+    try:
+        found = Pinned(entry.group, [entry.name], on_load_failure_callback=_raise)
+    except BaseException as error:  # (SystemExit and KeyboardInterrupt pass by the callback)
+        raise culprit.refusal("plugin_load_failed", f"could not be loaded: {described(error)}") from error
+    return found[entry.name].plugin
+
+
+def _raise(_manager: object, _entry: object, error: BaseException) -> None:
+    raise error

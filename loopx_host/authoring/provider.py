@@ -1,0 +1,174 @@
+"""The provider's side of a governed call: read the request, look at its envelope again, answer in the v0 shape.
+
+For providers written in Python. Nothing of the host is asked and nothing is kept: one request, one answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+from loopx_host.core.errors import Refused
+from loopx_host.core.limits import REQUEST_BYTES
+from loopx_host.core.strict_json import JsonViolation, parse_object
+from loopx_host.lifecycle.domain_result import RESULT_SCHEMA
+from loopx_host.lifecycle.envelope import ENVELOPE_KEY, check_envelope, expected_by_provider
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    # (input, reference name → path) → observations, or what was done to the outside
+    Operation = Callable[[dict[str, Any], dict[str, str]], "list[dict[str, Any]] | Effect"]
+    # (the request to publish, reference name → path) → the view
+    View = Callable[[dict[str, Any], dict[str, str]], dict[str, Any]]
+
+REQUEST_SCHEMA = "loopx_external_domain_capability_request_v0"
+PUBLISH_KEY = "publish"
+_KEYS = {  # beside the envelope
+    "schema_version",
+    "invocation_id",
+    "goal_id",
+    "capability_id",
+    "operation",
+    "protocol",
+    "input",
+    "context_refs",
+}
+_REVISION = re.compile("[0-9a-f]{16}")
+_CHUNK = 1 << 16
+
+
+class OperationFailed(Exception):  # noqa: N818 (what an operation says instead of an answer)
+    """The operation cannot be done: `code` for programs, one sentence for people.
+
+    `effect` is ``none`` when nothing outside was touched, ``unknown`` when that cannot be told; only an operation
+    that writes to the outside has a reason to say the second.
+    """
+
+    def __init__(self, code: str, sentence: str, *, effect: str = "none") -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.effect = effect
+
+
+class Effect:
+    """What an operation did to the outside: its receipt, and what was observed on the way."""
+
+    __slots__ = ("observations", "receipt")
+
+    def __init__(self, receipt: dict[str, Any], observations: list[dict[str, Any]] | None = None) -> None:
+        self.receipt = receipt
+        self.observations = observations or []
+
+
+def serve_operations(
+    operations: Mapping[str, Operation],
+    *,
+    manifest_id: str,
+    views: Mapping[str, View] | None = None,
+    descriptors: tuple[int, int] = (0, 1),
+) -> int:
+    """Serve the one request on standard input and return the exit status, 0 whenever there was an answer.
+
+    `operations` maps operation ids to functions of (input, references). The envelope must be exactly the one that
+    belongs to this request and to the extension `manifest_id` (requirement X10); a request without one is refused.
+    A failure is answered with ``ok: false``, its code and one sentence.
+
+    `views` maps ids of presentation surfaces to functions that make their view: they serve the request of
+    ``loopx extension publish-projection``, an object whose ``publish`` names the surface. `descriptors` are those to
+    read and to write, where a test has others than the standard ones.
+    """
+    source, sink = descriptors
+    try:
+        request = _parsed(_read(source))
+        wanted = request.get(PUBLISH_KEY) if views and request.get("schema_version") != REQUEST_SCHEMA else None
+        answer = (
+            _answered(operations, request, manifest_id) if wanted is None else _viewed(views or {}, wanted, request)
+        )
+    except OperationFailed as failed:
+        answer = {"ok": False, "code": failed.code, "error": str(failed), "effect": failed.effect}
+    _write(sink, json.dumps(answer).encode("ascii"))
+    return 0
+
+
+def _parsed(data: bytes) -> dict[str, Any]:
+    try:
+        request: dict[str, Any] = parse_object(data)
+    except JsonViolation as violation:
+        raise OperationFailed("request_invalid", f"the request is not one JSON object: {violation}") from None
+    return request
+
+
+def _viewed(views: Mapping[str, View], surface_id: object, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer to a request to publish. Raises OperationFailed."""
+    make = views.get(surface_id) if isinstance(surface_id, str) else None
+    if make is None:
+        raise OperationFailed("surface_unknown", "this provider has no such surface")
+    rows = request.get("context_refs", [])
+    if not _are_references(rows):
+        raise OperationFailed("request_invalid", "the context references are no list of names and paths")
+    return {"ok": True, "view": make(request, {one["name"]: one["path"] for one in rows})}
+
+
+def _answered(operations: Mapping[str, Operation], request: dict[str, Any], manifest_id: str) -> dict[str, Any]:
+    _admit(request, manifest_id)
+    operation = operations.get(str(request.get("operation")))
+    if operation is None:
+        raise OperationFailed("operation_unknown", "this provider has no such operation")
+    references = {one["name"]: one["path"] for one in request["context_refs"]}
+    done = operation(request["input"], references)
+    effect = done if isinstance(done, Effect) else Effect({}, done)
+    return {
+        "schema_version": RESULT_SCHEMA,
+        "invocation_id": request["invocation_id"],
+        "status": "succeeded",
+        "observations": effect.observations,
+        "domain_state_mutations": [],
+        "domain_transition_receipts": [],
+        "transition_proposals": [],
+        "effect_receipt": effect.receipt if isinstance(done, Effect) else None,
+        "follow_up": {"kind": "none"},
+    }
+
+
+def _admit(request: dict[str, Any], manifest_id: str) -> None:
+    """Refuse what has not the shape of a request, or not the envelope that belongs to it. Raises OperationFailed."""
+    if request.get("schema_version") != REQUEST_SCHEMA or set(request) - {ENVELOPE_KEY} != _KEYS:
+        raise OperationFailed("request_invalid", f"the request is no {REQUEST_SCHEMA}")
+    if not isinstance(request["input"], dict) or not _are_references(request["context_refs"]):
+        raise OperationFailed("request_invalid", "the request needs an input object and a list of context references")
+    try:
+        check_envelope(request.get(ENVELOPE_KEY), expected_by_provider(request, manifest_id))
+    except Refused as refused:
+        raise OperationFailed("envelope_invalid", refused.diagnostic.summary) from None
+    if not _REVISION.fullmatch(request[ENVELOPE_KEY]["revision"]):
+        raise OperationFailed("envelope_invalid", "the envelope names no revision")
+
+
+def _are_references(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and all(
+            isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get("path"), str)
+            for one in value
+        )
+        and len({one["name"] for one in value}) == len(value)
+    )
+
+
+def _read(descriptor: int) -> bytes:
+    kept = bytearray()
+    while chunk := os.read(descriptor, _CHUNK):
+        kept += chunk
+        if len(kept) > REQUEST_BYTES:
+            raise OperationFailed("request_too_large", f"the request is larger than {REQUEST_BYTES} bytes")
+    return bytes(kept)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]

@@ -1,0 +1,130 @@
+"""The rules of an integration profile (contract section 2): which operations, with which effect, for which todo."""
+
+from __future__ import annotations
+
+import re
+
+from loopx_host.registry import grammar
+from loopx_host.registry.report import kind_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from loopx_host.registry.report import Report
+    from loopx_host.registry.schemas import Bundle
+
+PROFILE_SCHEMA = "loopx_external_domain_capability_profile_v0"
+PROFILE_KEYS = {"schema_version", "capability_id", "protocol", "operations"}
+READ_ONLY, EXTERNAL_WRITE = "read_only", "external_write"
+OPERATION_KEYS = {"id", "effect_class", "required_permission", "request_schema", "result_schema"}
+SCHEMA_KEYS = ("request_schema", "result_schema")
+TODO_KEYS = ("action_kinds", "target_key_prefixes")
+OPERATIONS, TOKENS = 32, 32
+_ID_LENGTH, _TOKEN_LENGTH = 64, 128
+
+_ID = re.compile(r"[a-z][a-z0-9]*(?:[-_.][a-z0-9]+)*", re.ASCII)
+_ACTION_KIND = re.compile(r"[a-z][a-z0-9_]*(?:[.:-][a-z0-9_]+)*", re.ASCII)
+_PREFIX = re.compile(r"[!-~]+", re.ASCII)
+_TOKENS = dict(zip(TODO_KEYS, (_ACTION_KIND, _PREFIX), strict=True))
+
+
+def check_profile(
+    found: Report,
+    pointer: str,
+    path: str,
+    document: dict[str, Any],
+    *,
+    capability: object,
+    permissions: list[str],
+    check_schema: Callable[[Bundle], None],
+) -> None:
+    """Report under `pointer` what breaks a rule; `permissions` are those the manifest declares."""
+    before = len(found.errors)
+    for clause in _profile(document, capability, permissions):
+        found.bad(pointer, f"names {path}, which {clause}")
+    if len(found.errors) == before:
+        _check_schemas(found, pointer, path, document["operations"], check_schema)
+
+
+def _profile(document: dict[str, Any], capability: object, permissions: list[str]) -> Iterator[str]:
+    if set(document) != PROFILE_KEYS:
+        yield f"must hold exactly the keys {', '.join(sorted(PROFILE_KEYS))}"
+        return
+    if document["schema_version"] != PROFILE_SCHEMA:
+        yield f"must have schema_version `{PROFILE_SCHEMA}`"
+    if document["capability_id"] != capability:
+        yield f"is for the capability {kind_of(document['capability_id'])}, not this one"
+    if not isinstance(document["protocol"], str) or grammar.protocol(document["protocol"]):
+        yield "must name a protocol such as `name_v0`"
+    operations = document["operations"]
+    if not isinstance(operations, list) or not 1 <= len(operations) <= OPERATIONS:
+        yield f"must list 1 to {OPERATIONS} operations"
+        return
+    for index, operation in enumerate(operations):
+        for clause in _operation(operation, permissions):
+            yield f"has in operations[{index}] {clause}"
+    ids = [row["id"] for row in operations if isinstance(row, dict) and isinstance(row.get("id"), str)]
+    if len(set(ids)) != len(ids):
+        yield "has two operations with the same id"
+
+
+def _operation(row: object, permissions: list[str]) -> Iterator[str]:
+    if not isinstance(row, dict):
+        yield f"{kind_of(row)} instead of an object"
+        return
+    effect = row.get("effect_class")
+    if effect not in (READ_ONLY, EXTERNAL_WRITE):
+        yield f"an effect_class that is neither {READ_ONLY} nor {EXTERNAL_WRITE}"
+        return
+    keys = OPERATION_KEYS | ({"todo_contract"} if effect == EXTERNAL_WRITE else set())
+    if set(row) != keys:
+        # The one that matters most has a sentence of its own: what an operation may write is said by its todo.
+        if ("todo_contract" in row) != ("todo_contract" in keys):
+            yield f"a todo_contract to {'add' if effect == EXTERNAL_WRITE else 'remove'}: its effect is {effect}"
+        else:
+            yield f"other keys than {', '.join(sorted(keys))}"
+        return
+    if not _is_token(row["id"], _ID, _ID_LENGTH):
+        yield "an id that is not lower-case words joined by `-`, `_` or `.`"
+    permission = row["required_permission"]
+    if not isinstance(permission, str) or permission not in permissions:
+        yield f"a required_permission that the manifest does not declare: {kind_of(permission)}"
+    yield from (f"a {key} that is not an object" for key in SCHEMA_KEYS if not isinstance(row[key], dict))
+    if effect == EXTERNAL_WRITE:
+        yield from _todo_contract(row["todo_contract"])
+
+
+def _todo_contract(contract: object) -> Iterator[str]:
+    if not isinstance(contract, dict) or set(contract) != set(TODO_KEYS):
+        yield f"a todo_contract that does not hold exactly {' and '.join(TODO_KEYS)}"
+        return
+    for key, shape in _TOKENS.items():
+        tokens = contract[key]
+        good = isinstance(tokens, list) and all(_is_token(token, shape, _TOKEN_LENGTH) for token in tokens)
+        if not good or not 1 <= len(tokens) <= TOKENS or len(set(tokens)) != len(tokens):
+            yield f"a todo_contract whose {key} is not a list of 1 to {TOKENS} different tokens"
+
+
+def _is_token(value: object, shape: re.Pattern[str], limit: int) -> bool:
+    return isinstance(value, str) and len(value) <= limit and shape.fullmatch(value) is not None
+
+
+def _check_schemas(
+    found: Report,
+    pointer: str,
+    path: str,
+    operations: list[dict[str, Any]],
+    check_schema: Callable[[Bundle], None],
+) -> None:
+    """Report the first schema that could not judge anything; each stands alone, so it refers to itself only."""
+    from loopx_host.registry.schemas import Bundle, SchemaError
+
+    for operation in operations:
+        for key in SCHEMA_KEYS:
+            try:
+                check_schema(Bundle(f"{operation['id']}.{key}", operation[key], {}))
+            except SchemaError as error:
+                found.error(error.code, pointer, f"{pointer} names {path}, whose schemas cannot be used: {error}")
+                return
