@@ -1,0 +1,1 @@
+"""Capabilities that stay in the core, or are on their way out of it."""
