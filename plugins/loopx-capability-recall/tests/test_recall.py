@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
-
-from loopx_host.capabilities.recall import index
-from loopx_host.capabilities.recall.index import RecallFailed
-from loopx_host.capabilities.recall.search import match_expression, search
+from loopx_recall import index
+from loopx_recall.index import RecallFailed
+from loopx_recall.search import match_expression, search
 
 NOTES = {
     "a.md": "# Apples\n\nRed apples and green apples.\n",

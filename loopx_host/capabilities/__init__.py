@@ -1,1 +1,0 @@
-"""Capabilities that stay in the core, or are on their way out of it."""
