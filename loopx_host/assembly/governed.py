@@ -41,6 +41,7 @@ class GovernedOperations(Adapters):
             packages=InstalledPackages(),
             discovery=LocalEnvironment(),
             declared=self._source(manifest_path) if manifest_path else None,
+            is_off=self.is_off,
         )
 
     def bind(
@@ -54,6 +55,7 @@ class GovernedOperations(Adapters):
         plan: str | None = None,
     ) -> dict[str, Any]:
         """Bind a goal to operations of one provider."""
+        from loopx_host.adapters.packages.environment import LocalEnvironment
         from loopx_host.adapters.packages.installed import InstalledPackages
         from loopx_host.lifecycle.verbs.bind import bind
 
@@ -67,6 +69,7 @@ class GovernedOperations(Adapters):
             store=self._store(),
             bindings=self._bindings(),
             packages=InstalledPackages(),
+            discovery=LocalEnvironment(),
             plugins=self._plugins(),
             execute=execute,
             plan=plan,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loopx_host.core.errors import Refused
-    from loopx_host.lifecycle.ports import Packages
+    from loopx_host.lifecycle.ports import Discovery, Packages
     from loopx_host.lifecycle.readiness import Readiness
     from loopx_host.lifecycle.state import Entry, State
 
@@ -57,7 +57,9 @@ def offers(capability_id: str, state: State, packages: Packages) -> list[Offer]:
     return found
 
 
-def chosen(capability_id: str, found: list[Offer], provider_id: str | None, packages: Packages) -> Offer:
+def chosen(
+    capability_id: str, found: list[Offer], provider_id: str | None, packages: Packages, discovery: Discovery
+) -> Offer:
     """Return the one enabled and ready offer, or that of the provider a caller names.
 
     Raises Refused: `capability_unavailable`, `capability_ambiguous`, and `package_not_installed` where the release
@@ -67,7 +69,7 @@ def chosen(capability_id: str, found: list[Offer], provider_id: str | None, pack
     named = [one for one in found if provider_id in (None, one.entry.id)]
     ready = [one for one in named if one.found.is_ready]
     if not ready:
-        raise _unavailable(shown, named) if found else _absent(capability_id, shown, packages)
+        raise _unavailable(shown, named) if found else _absent(capability_id, shown, packages, discovery)
     if len(ready) > 1:
         owners = ", ".join(f"`{one.entry.id}`" for one in ready)
         raise refuse(
@@ -113,18 +115,30 @@ def _implemented(entry: Entry, capability_id: str, entries: list[Entry]) -> dict
     return None
 
 
-def _absent(capability_id: str, shown: str, packages: Packages) -> Refused:
-    """Return the refusal for a capability that nothing installed serves: its package is missing, or unknown."""
-    rows = (one for one in TRAIN if any(row["id"] == capability_id for row in one["declares"]["capabilities"]))
-    member = next(rows, None)
+def _absent(capability_id: str, shown: str, packages: Packages, discovery: Discovery) -> Refused:
+    """Return the refusal for a capability nothing serves: not trusted, its package missing, or unknown."""
+    rows, _ = discovery.offers(rebuild=False)
+    for row in rows:
+        declared = row["declares"] or {"capabilities": []}
+        if any(one["id"] == capability_id for one in declared["capabilities"]):
+            return refuse(
+                "capability_unavailable",
+                shown,
+                f"capability `{shown}` comes with the extension `{row['id']}`, which nobody trusted yet",
+                hint="trust it",
+                next_command=("extension", "install", row["id"]),
+                reason="extension_not_installed",
+            )
+    members = (one for one in TRAIN if any(row["id"] == capability_id for row in one["declares"]["capabilities"]))
+    member = next(members, None)
     if member is None:
         return _unavailable(shown, [])
     command = packages.pip_command({"name": member["distribution"], "version": member["version"]})
     return refuse(
         "package_not_installed",
         shown,
-        f"capability `{shown}` comes with {member['distribution']}; its extension is not installed here",
-        hint=f"bring the package with: {command}; then trust it: loopx extension install {member['extension_id']}",
+        f"capability `{shown}` comes with the package {member['distribution']}, which is not installed",
+        hint=f"bring it with: {command}",
         install_package=command,
     )
 

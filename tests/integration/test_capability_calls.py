@@ -151,7 +151,7 @@ def test_an_operation_that_is_not_bound_is_not_called_and_the_suggested_command_
 def test_a_goal_id_that_is_no_line_of_plain_text_is_refused(station: Station, goal: str | bytes) -> None:
     answer = station("capability", "bind", "weather", "--goal-id", goal, "--operation", "inspect", "--execute")
 
-    refused(answer, "usage_error")
+    refused(answer, "goal_invalid")
 
 
 def test_a_call_passes_the_result_on_with_what_was_called(station: Station) -> None:

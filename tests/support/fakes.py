@@ -476,6 +476,7 @@ class World:
             store=self.store,
             bindings=self.bindings,
             packages=self.packages,
+            discovery=self.discovery,
             plugins=self.plugins,
             **{"goal_id": "g1", "operations": ["inspect"], "provider_id": None, "execute": True, **settings},
         )

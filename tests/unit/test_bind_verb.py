@@ -192,7 +192,7 @@ def test_an_operation_that_the_profile_has_not_is_refused() -> None:
 def test_a_goal_id_that_is_no_line_of_plain_text_is_refused(goal: str, execute: bool) -> None:
     made = world()
 
-    assert code_of(lambda: made.bind(goal_id=goal, execute=execute)) == "usage_error"
+    assert code_of(lambda: made.bind(goal_id=goal, execute=execute)) == "goal_invalid"
     assert made.bindings.data is None
 
 

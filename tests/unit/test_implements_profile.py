@@ -1,4 +1,4 @@
-"""The integration profile of an implementer: its own where it brings one, otherwise that of the declaring extension."""
+"""The integration profile of an implementer: its own where it brings one, else that of the declaring extension."""
 
 from __future__ import annotations
 

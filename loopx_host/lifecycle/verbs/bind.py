@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loopx_host.core.errors import Refused
-    from loopx_host.lifecycle.ports import Packages, Plugins, StateStore
+    from loopx_host.lifecycle.ports import Discovery, Packages, Plugins, StateStore
 
 RECEIPT_SCHEMA = "loopx_goal_external_capability_binding_receipt_v0"
 _GOAL_LENGTH = 128
 _CONTRACTS = "loopx_capability_contracts"
-_GOAL_LENGTH = 128
 
 
 def bind(
@@ -35,6 +34,7 @@ def bind(
     store: StateStore,
     bindings: StateStore,
     packages: Packages,
+    discovery: Discovery,
     plugins: Plugins,
     execute: bool,
     plan: str | None = None,
@@ -46,10 +46,9 @@ def bind(
     Raises Refused: `usage_error`, `capability_unavailable`, `capability_ambiguous`, `provider_unowned`,
     `operation_unknown`, `contract_mismatch`, those of the stores and of `Plugins.call`.
     """
-    _refuse_unprintable(goal_id)
     _refuse_goal(goal_id)
     state = State.parse(store.read(), store.location)
-    offer = chosen(capability_id, offers(capability_id, state, packages), provider_id, packages)
+    offer = chosen(capability_id, offers(capability_id, state, packages), provider_id, packages, discovery)
     refuse_unowned(offer, packages)
     _refuse_unknown(capability_id, offer, operations)
     binding = binding_of(
@@ -158,19 +157,6 @@ def _receipt(bindings: StateStore, goal_id: str, capability_id: str, *, execute:
         "turn_required": False,
         "quota_spent": False,
     }
-
-
-def _refuse_unprintable(goal_id: str) -> None:
-    """Refuse a goal id that is no single line of plain text: it goes into a file and into every receipt."""
-    shown = one_line(goal_id, _GOAL_LENGTH)
-    if shown != goal_id:
-        raise refuse(
-            "usage_error",
-            shown,
-            f"a goal id is one line of at most {_GOAL_LENGTH} printable characters",
-            hint="see the flags of the command",
-            next_command=("capability", "bind", "--help"),
-        )
 
 
 def _refuse_unknown(capability_id: str, offer: Offer, operations: list[str]) -> None:

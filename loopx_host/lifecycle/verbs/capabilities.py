@@ -63,9 +63,12 @@ def show_capability(
     packages: Packages,
     discovery: Discovery,
     declared: Source | None,
+    is_off: bool = False,
 ) -> dict[str, Any]:
     """Return one capability. Raises Refused `capability_not_found`, for an internal one too."""
     providers, _ = _providers(store, packages, discovery, declared)
+    for provider in providers if is_off else []:
+        provider.switch_off()
     found = detail(capability_id, providers)
     if found is None:
         shown = one_line(capability_id, 60)

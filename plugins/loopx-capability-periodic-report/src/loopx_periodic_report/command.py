@@ -1,0 +1,122 @@
+"""The command `loopx periodic-report`: a report file rendered, with related notes where `recall` is there."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any, NoReturn, Protocol
+
+from loopx_host import Refused, hookimpl
+from loopx_periodic_report.render import NOTES_FEATURE, NOTES_SECTION
+
+SCHEMA = "loopx_periodic_report_command_v0"
+NOTES_MAX = 20
+REPORT_BYTES = 1_000_000
+
+Json = dict[str, Any]
+
+
+class Host(Protocol):
+    """What of the host's offers the command uses."""
+
+    def invoke(
+        self, capability_id: str, operation: str, given: Json, *, goal_id: str, references: dict[str, str]
+    ) -> Json:
+        """Invoke a bound operation and return its receipt. Raises Refused."""
+
+
+class _UnusableError(Exception):
+    """The words or the file cannot be used: a code and a sentence."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+@hookimpl(specname="loopx_run_command")
+def periodic_report(arguments: list[str], host: Host) -> Json:
+    """Render a report file for a goal; `text` is the page or the JSON document."""
+    try:
+        asked = _parser().parse_args(arguments)
+        if (asked.notes is None) != (asked.query is None):
+            raise _UnusableError("usage_error", "--notes and --query go together")
+        report = _read(asked.report)
+    except _UnusableError as unusable:
+        return {"ok": False, "schema_version": SCHEMA, "code": unusable.code, "error": str(unusable)}
+    notes: Json | None = None
+    reason: str | None = None
+    if asked.notes is not None:
+        notes, reason = related_notes(host, asked.goal_id, asked.notes, asked.query)
+    given: Json = {"report": report if reason is None else without_notes(report, reason), "format": asked.form}
+    if notes is not None:
+        given[NOTES_FEATURE] = notes
+    receipt = host.invoke("periodic-report", "render", given, goal_id=asked.goal_id, references={})
+    if not receipt["ok"]:
+        return receipt
+    (made,) = receipt["provider_result"]["observations"]
+    return {
+        "ok": True,
+        "schema_version": SCHEMA,
+        "goal_id": asked.goal_id,
+        "format": made["format"],
+        "sha256": made["sha256"],
+        "bytes": made["bytes"],
+        "related_notes": None if notes is None else len(notes["notes"]),
+        "related_notes_absent": reason,
+        "text": made["document"],
+    }
+
+
+def related_notes(host: Host, goal_id: str, folder: str, query: str) -> tuple[Json | None, str | None]:
+    """Return the notes that `recall` finds, or the reason why there are none: without it, only this part is off."""
+    asked = {"query": query, "limit": NOTES_MAX}
+    try:
+        receipt = host.invoke("recall", "search", asked, goal_id=goal_id, references={"notes": folder})
+    except Refused as refused:
+        return None, _absent(refused.code)
+    if not receipt["ok"]:
+        return None, _absent(str(receipt["failure_kind"]))
+    found = receipt["provider_result"]["observations"]
+    return {"notes": [{"note": one["note"], "title": one["title"], "excerpt": one["snippet"]} for one in found]}, None
+
+
+def without_notes(report: object, reason: str) -> object:
+    """Return the report with the reason among what is missing, unless it says something of its own on notes."""
+    if not isinstance(report, dict) or not isinstance(report.get("missing"), list):
+        return report  # `render` says what is wrong with it
+    sections = report["sections"] if isinstance(report.get("sections"), list) else []
+    named = [one.get("id") for one in sections if isinstance(one, dict)]
+    said = [one.get("feature") for one in report["missing"] if isinstance(one, dict)]
+    if NOTES_SECTION in named or NOTES_FEATURE in said:
+        return report
+    return {**report, "missing": [*report["missing"], {"feature": NOTES_FEATURE, "reason": reason}]}
+
+
+def _absent(code: str) -> str:
+    return f"the capability `recall` gave none ({code})"  # a code only: sentences of others may name private places
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise _UnusableError("usage_error", message)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="loopx periodic-report", add_help=False, allow_abbrev=False)
+    parser.add_argument("report")
+    parser.add_argument("--goal-id", required=True)
+    parser.add_argument("--as", dest="form", choices=("html", "json"), default="html")  # `--format` is the host's
+    parser.add_argument("--notes")
+    parser.add_argument("--query")
+    return parser
+
+
+def _read(path: str) -> object:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(REPORT_BYTES + 1)
+        if len(data) > REPORT_BYTES:
+            raise _UnusableError("report_unreadable", f"the report is larger than {REPORT_BYTES} bytes")
+        return json.loads(data)
+    except (OSError, ValueError, RecursionError) as error:
+        raise _UnusableError("report_unreadable", f"the report cannot be read: {type(error).__name__}") from None

@@ -1,0 +1,8 @@
+"""The helper module beside the tests can be imported, whatever the import mode."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

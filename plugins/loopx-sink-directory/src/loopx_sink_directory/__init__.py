@@ -1,0 +1,1 @@
+"""A report sink: one file for each report in a granted directory."""
