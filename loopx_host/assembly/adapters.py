@@ -113,8 +113,8 @@ class Adapters:
         return next((row["distribution"] for row in same), None)
 
     def _marked(self, receipt: dict[str, Any]) -> dict[str, Any]:
-        """Bring the list of packages' commands, which help shows, up to date with a change; pass the receipt on."""
-        if receipt.get("changed"):
+        """Bring the list of packages' commands, which help shows, up to date; pass the receipt on."""
+        if receipt.get("changed", True):
             from loopx_host.adapters.packages import command_list
             from loopx_host.lifecycle.activation import active_commands
             from loopx_host.lifecycle.state import State
@@ -161,6 +161,11 @@ class Adapters:
         from loopx_host.adapters.process.confinement import level_named
 
         return level_named(named)
+
+    def check_level(self) -> None:
+        """Refuse a level of containment that is none, also for what starts nothing. Raises `containment_unknown`."""
+        if self._containment is not None:
+            self._level()
 
     def _supervisors(self) -> WarmSupervisors | None:
         """Return what forks supervisors for a program that is more than one command."""

@@ -19,7 +19,7 @@ class GovernedOperations(Adapters):
         from loopx_host.adapters.packages.installed import InstalledPackages
         from loopx_host.lifecycle.verbs.capabilities import list_capabilities
 
-        return list_capabilities(
+        receipt = list_capabilities(
             store=self._store(),
             packages=InstalledPackages(),
             discovery=LocalEnvironment(),
@@ -28,6 +28,7 @@ class GovernedOperations(Adapters):
             now=SystemClock().now(),
             is_off=self.is_off,
         )
+        return self._marked(receipt)
 
     def show_capability(self, capability_id: str, manifest_path: str | None) -> dict[str, Any]:
         """Show one capability."""

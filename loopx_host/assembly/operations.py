@@ -159,7 +159,7 @@ class Operations(GovernedOperations):
         from loopx_host.adapters.packages.environment import LocalEnvironment
         from loopx_host.lifecycle.verbs.discover import discover
 
-        return discover(store=self._store(), discovery=LocalEnvironment(), rebuild=rebuild)
+        return self._marked(discover(store=self._store(), discovery=LocalEnvironment(), rebuild=rebuild))
 
     def host_doctor(self) -> dict[str, Any]:
         """Check state, extensions and environment."""

@@ -73,7 +73,7 @@ def _serve(argv: list[str], version: str) -> Answer:
 
 
 def _served(options: common.Common, call: Callable[[Operations], dict[str, Any]]) -> dict[str, Any]:
-    """Make one call with the caller's options and signals."""
+    """Make one call with the caller's options and signals. Raises Refused `containment_unknown` for a wrong level."""
     with Progress() as progress:
         host = Operations(
             options.state_file,
@@ -83,6 +83,7 @@ def _served(options: common.Common, call: Callable[[Operations], dict[str, Any]]
             containment=options.containment,
             no_extensions=options.no_extensions,
         )
+        host.check_level()
         host.handle_signals()
         try:
             receipt = call(host)
@@ -100,7 +101,8 @@ def _of_package(options: common.Common) -> Answer | None:
     receipt: dict[str, Any] = _served(options, lambda host: host.package_command(name, arguments) or {})
     if not receipt:
         return None
-    return receipt, 0 if receipt.get("ok", True) else EXIT_PROVIDER_FAILED
+    known = CODES.get(str(receipt.get("code")), (EXIT_PROVIDER_FAILED,))[0]
+    return receipt, 0 if receipt.get("ok", True) else known
 
 
 def _call(route: Route, arguments: list[str], host: Operations) -> dict[str, Any]:

@@ -228,7 +228,7 @@ ROUTES = (
         "capability show",
         "show one capability",
         (CAPABILITY, DECLARED),
-        "repository-health",
+        "repo-health",
     ),
     Route(
         "capability bind",

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-UNKNOWN = "  (`loopx extension discover` lists the commands that packages bring)"
+UNKNOWN = "  (commands of packages are shown again after `loopx extension discover`)"
 
 
 def top_help(rows: Iterable[list[str]] | None) -> str:

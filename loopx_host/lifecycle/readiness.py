@@ -93,7 +93,7 @@ def refusal(entry: Entry, found: Readiness) -> Refused:
         "doctor_required": (f"{name} has no current proof", "probe it", probe),
         "entrypoint_missing": (
             f"{name} is pinned to {path}, which is not an executable file now",
-            "put the package back where it was, then probe it",
+            f"put {_package(entry)} back where it was, then probe it",
             probe,
         ),
         "readiness_stale": (
@@ -105,6 +105,12 @@ def refusal(entry: Entry, found: Readiness) -> Refused:
     summary, hint, command = sentences[found.verdict]
     blocks: dict[str, object] = {"changed": found.changed, "changed_details": found.details} if found.changed else {}
     return refuse(found.verdict, entry.id, summary, hint=hint, next_command=command, **blocks)
+
+
+def _package(entry: Entry) -> str:
+    """Name the package that carried the launcher when it was proved."""
+    owner = entry.active.raw.get("distribution")
+    return f"{owner['name']} {owner['version']}" if isinstance(owner, dict) else "the program"
 
 
 def _manifest_changed(found: Readiness) -> bool:

@@ -63,7 +63,7 @@ def _bare(argument: Argument) -> str:
     name, settings = argument.names[0], argument.settings
     if not name.startswith("-"):
         return str(settings.get("metavar", name.upper()))
-    return name if "action" in settings else f"{name} {settings.get('metavar', _metavar(name))}"
+    return name if settings.get("action") == "store_true" else f"{name} {settings.get('metavar', _metavar(name))}"
 
 
 def _written(argument: Argument) -> str:

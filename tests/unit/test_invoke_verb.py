@@ -150,7 +150,7 @@ def test_another_binding_operation_or_reference_is_another_invocation() -> None:
         ({"goal_id": "g2"}, "binding_missing"),
         ({"capability_id": "other"}, "binding_missing"),
         ({"operation_id": "list"}, "operation_not_bound"),
-        ({"operation_id": "unheard-of"}, "operation_not_bound"),
+        ({"operation_id": "unheard-of"}, "operation_unknown"),
     ],
     ids=["wrong goal", "wrong capability", "not enabled", "unknown"],
 )

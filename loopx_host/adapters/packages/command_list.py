@@ -45,9 +45,10 @@ def read() -> list[list[str]] | None:
 
 def mark(active: set[str]) -> None:
     """Say which commands are on; a list that is stale stays as it is, for help says so."""
-    rows = read()
-    if rows:
-        write([(name, summary, _state(state, name in active)) for name, summary, state in rows])
+    rows = read() or []
+    marked = [(name, summary, _state(state, name in active)) for name, summary, state in rows]
+    if marked != [tuple(row) for row in rows]:
+        write(marked)
 
 
 def _state(before: str, is_active: bool) -> str:

@@ -198,7 +198,8 @@ def _rules(fence: Fence) -> list[tuple[str, int]]:
     grants = fence.grants
     rules = [(path, landlock.RUN) for path in (*system_files.PROGRAMS, fence.argv0, *grants.reads)]
     rules += [(path, landlock.LIST) for path in grants.lists]
-    rules += [(path, landlock.READ) for path in (*system_files.DATA, f"/proc/{os.getpid()}")]
+    own = (f"/proc/{os.getpid()}/{name}" for name in system_files.OWN_PROCESS)
+    rules += [(path, landlock.READ) for path in (*system_files.DATA, *own)]
     rules += [(path, landlock.DEVICE) for path in system_files.DEVICES]
     if fence.network:
         rules += [(path, landlock.READ) for path in system_files.NETWORK_DATA]

@@ -17,6 +17,7 @@ DATA = (
     *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld-musl-x86_64.path"),
     *("/etc/localtime", "/etc/timezone", "/usr/share/zoneinfo"),
     *("/etc/locale.alias", "/etc/locale.conf", "/usr/share/locale", "/usr/share/i18n", "/usr/share/X11/locale"),
+    *("/etc/python3", *(f"/etc/python3.{minor}" for minor in range(11, 16))),
     *("/etc/os-release", "/etc/alternatives", "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf"),
     *("/usr/share/perl", "/usr/share/perl5", "/usr/share/nodejs", "/usr/share/python3", "/usr/share/git-core"),
     *("/usr/share/tcltk", "/usr/share/misc", "/usr/share/file", "/usr/share/terminfo", "/usr/share/mime"),
@@ -32,4 +33,10 @@ NETWORK_DATA = (
     *("/etc/resolv.conf", "/run/systemd/resolve", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf"),
     *("/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/ssl/certs", "/etc/ssl/cert.pem"),
     *("/etc/pki/tls/certs", "/etc/pki/ca-trust", "/etc/ca-certificates", "/usr/share/ca-certificates"),
+)
+
+# What a process can read about itself; not its view of mounts and of the network, which is that of the machine.
+OWN_PROCESS = (
+    *("status", "stat", "statm", "maps", "smaps", "cmdline", "comm", "environ", "auxv", "limits", "cgroup"),
+    *("exe", "fd", "fdinfo"),
 )

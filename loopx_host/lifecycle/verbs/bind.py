@@ -50,7 +50,7 @@ def bind(
     state = State.parse(store.read(), store.location)
     offer = chosen(capability_id, offers(capability_id, state, packages), provider_id, packages, discovery)
     refuse_unowned(offer, packages)
-    _refuse_unknown(capability_id, offer, operations)
+    refuse_unknown(capability_id, offer, operations)
     binding = binding_of(
         goal_id,
         capability_id,
@@ -111,15 +111,17 @@ def _refuse_goal(goal_id: str) -> None:
         raise refuse("goal_invalid", shown, f"`{shown}` is no goal id", hint=hint)
 
 
-def missing(goal_id: str, capability_id: str) -> Refused:
-    """Return the refusal for a goal that is not bound to a capability."""
+def missing(goal_id: str, capability_id: str, operation_id: str | None = None) -> Refused:
+    """Return the refusal for a goal that is not bound to a capability; the next command would bind it."""
     goal, capability = one_line(goal_id, 60), one_line(capability_id, 60)
+    wanted = ("--operation", one_line(operation_id, 60)) if operation_id else ()
+    command = ("capability", "bind", capability, "--goal-id", goal, *wanted) if wanted else ("capability", "list")
     return refuse(
         "binding_missing",
         capability,
         f"goal `{goal}` is not bound to capability `{capability}`",
-        hint="see its operations, then bind the goal to those it needs: loopx capability bind",
-        next_command=("capability", "show", capability),
+        hint="bind it to the operations it needs" if wanted else "see what there is",
+        next_command=command,
     )
 
 
@@ -159,7 +161,8 @@ def _receipt(bindings: StateStore, goal_id: str, capability_id: str, *, execute:
     }
 
 
-def _refuse_unknown(capability_id: str, offer: Offer, operations: list[str]) -> None:
+def refuse_unknown(capability_id: str, offer: Offer, operations: list[str]) -> None:
+    """Refuse operations that a profile does not have. Raises Refused `operation_unknown`."""
     known = [one["id"] for one in offer.operations]
     for operation in operations:
         if operation not in known:

@@ -40,6 +40,7 @@ def doctor(
     """
     entry = State.parse(store.read(), store.location).entry(extension_id)
     runtime = _admit(entry, packages)
+    before = readiness(entry, packages)
     target = pinned(entry, packages)
     manifest = entry.manifest
     digest = plan_digest("doctor", entry.id, entry, to=manifest, target=target, identity=identified(target, packages))
@@ -59,6 +60,7 @@ def doctor(
     at = clock.now()
     replace_entry(store, entry, _recorded(entry, target, probed, packages.platform(), at))
     block = receipts.doctor_block(manifest.id, manifest.version, probed)
+    block |= {"changed": before.changed, "changed_details": before.details}
     if refused is not None:
         refused.blocks["doctor"] = block
         raise refused

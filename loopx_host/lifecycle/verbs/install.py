@@ -85,7 +85,7 @@ def _pinned(
         "manifest_path": source.path,
         "launcher": None if isinstance(target, Missing) else target.pin(),
         "owner": owner or receipts.UNOWNED,
-        "activates": None if isinstance(target, Missing) else packages.entry_points(target, source.manifest.id),
+        "activates": None if isinstance(target, Missing) else _activates(source, target, packages),
         "warnings": source.warnings(owner),
     }
 
@@ -101,3 +101,8 @@ def _entry(source: Source, target: Target, packages: Packages, probed: Probe, at
     }
     event = {"at": at, "operation": VERB, "revision": manifest.revision, "version": manifest.version}
     return remembered(proved(raw, probed, packages.platform(), at), event)
+
+
+def _activates(source: Source, target: Target, packages: Packages) -> dict[str, Any]:
+    """Return what of the package will run inside the host: with the rights of the user, and not contained."""
+    return {**packages.entry_points(target, source.manifest.id), "contained": False}

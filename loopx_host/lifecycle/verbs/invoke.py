@@ -26,7 +26,7 @@ from loopx_host.lifecycle.probe import changed_since
 from loopx_host.lifecycle.readiness import refusal
 from loopx_host.lifecycle.refusals import changed_during_run
 from loopx_host.lifecycle.state import State
-from loopx_host.lifecycle.verbs.bind import missing
+from loopx_host.lifecycle.verbs.bind import missing, refuse_unknown
 from loopx_host.lifecycle.verbs.run import check_request
 
 TYPE_CHECKING = False
@@ -116,11 +116,12 @@ class _Call:
         self.capability_id = capability_id
         binding = Bindings.parse(ports.bindings.read(), ports.bindings.location).find(goal_id, capability_id)
         if binding is None:
-            raise missing(goal_id, capability_id)
+            raise missing(goal_id, capability_id, operation_id)
         self.binding = binding
+        self.offer = self._bound_offer()
+        refuse_unknown(capability_id, self.offer, [operation_id])
         if operation_id not in binding["operations"]:
             raise _not_bound(binding, operation_id)
-        self.offer = self._bound_offer()
         operation = self.offer.operation(operation_id)
         if operation is None:
             raise _drift(binding, "its profile has no such operation now")

@@ -109,6 +109,16 @@ def _read(descriptor: int, limit: int) -> bytes:
     return bytes(data)
 
 
+def _names(folder: int, *, is_root: bool) -> list[bytes]:
+    """Return the names in a folder; one that cannot be listed has none, unless it is the folder of notes itself."""
+    try:
+        return sorted(map(os.fsencode, os.listdir(folder)))
+    except OSError as error:
+        if is_root:
+            raise RecallFailed("notes_unreadable", "the folder of notes is not readable") from error
+        return []
+
+
 def _note_files(folder: str) -> Iterator[tuple[bytes, int]]:
     """Yield path and open descriptor of each regular note file; every step is opened without following a link."""
     try:
@@ -124,7 +134,7 @@ def _note_files(folder: str) -> Iterator[tuple[bytes, int]]:
             if here is None:
                 continue
             try:
-                names = sorted(map(os.fsencode, os.listdir(here)))
+                names = _names(here, is_root=not path)
                 entries += len(names)
                 if entries > ENTRIES or depth > DEPTH:
                     raise _too_many()
