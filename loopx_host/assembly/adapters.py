@@ -116,11 +116,15 @@ class Adapters:
         """Bring the list of packages' commands, which help shows, up to date; pass the receipt on."""
         if receipt.get("changed", True):
             from loopx_host.adapters.packages import command_list
+            from loopx_host.core.errors import Refused
             from loopx_host.lifecycle.activation import active_commands
             from loopx_host.lifecycle.state import State
 
             store = self._store()
-            command_list.mark(active_commands(State.parse(store.read(), store.location)))
+            try:
+                command_list.mark(active_commands(State.parse(store.read(), store.location)))
+            except Refused:  # a damaged state says nothing of commands, and is told where it matters
+                pass
         return receipt
 
     def _ports(self) -> Ports:
@@ -161,6 +165,26 @@ class Adapters:
         from loopx_host.adapters.process.confinement import level_named
 
         return level_named(named)
+
+    def load_ahead(self) -> None:
+        """Import what a run needs: a program that forks while a thread imports may leave the child a held lock."""
+        import json  # noqa: F401
+
+        import loopx_host.adapters.clock
+        import loopx_host.adapters.files.state_store
+        import loopx_host.adapters.packages.installed
+        import loopx_host.adapters.packages.programs
+        import loopx_host.adapters.process.confinement
+        import loopx_host.adapters.process.descendants
+        import loopx_host.adapters.process.environment
+        import loopx_host.adapters.process.judge
+        import loopx_host.adapters.process.order
+        import loopx_host.adapters.process.runner
+        import loopx_host.adapters.process.supervisor
+        import loopx_host.lifecycle.verbs.listing
+        import loopx_host.lifecycle.verbs.run  # noqa: F401
+
+        self._supervisors()
 
     def check_level(self) -> None:
         """Refuse a level of containment that is none, also for what starts nothing. Raises `containment_unknown`."""

@@ -39,7 +39,9 @@ class Host:
         Without arguments the state is the one the command line uses: ``LOOPX_RUNTIME_ROOT``, else the
         platform's state directory.
         """
-        return cls(Operations(state_file, runtime_root, containment=containment))
+        operations = Operations(state_file, runtime_root, containment=containment)
+        operations.load_ahead()
+        return cls(operations)
 
     def close(self) -> None:
         """End the helper process; the next run starts another."""

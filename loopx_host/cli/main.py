@@ -102,7 +102,9 @@ def _of_package(options: common.Common) -> Answer | None:
     if not receipt:
         return None
     known = CODES.get(str(receipt.get("code")), (EXIT_PROVIDER_FAILED,))[0]
-    return receipt, 0 if receipt.get("ok", True) else known
+    from loopx_host.cli.render import Foreign
+
+    return Foreign(receipt), 0 if receipt["ok"] else known
 
 
 def _call(route: Route, arguments: list[str], host: Operations) -> dict[str, Any]:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 _QUIET = frozenset({"ok", "schema_version", "containment", "external_writes_performed"})
 
 
+class Foreign(dict[str, "Any"]):
+    """A document that a package made: it is shown plainly, whatever schema it says it has."""
+
+
 def to_json(document: dict[str, Any], *, indent: bool) -> str:
     """Return one document, ASCII-escaped and free of lone surrogates."""
     text = json.dumps(document, indent=2 if indent else None)
@@ -41,7 +45,7 @@ def to_text(document: dict[str, Any]) -> str:
     if isinstance(document.get("text"), str):
         # A package's command may have written it; help and completions hold nothing that cleaning changes.
         return _clean(document["text"].rstrip("\n").split("\n"))
-    drawn = _BY_SCHEMA.get(str(schema), _fields)
+    drawn = _fields if isinstance(document, Foreign) else _BY_SCHEMA.get(str(schema), _fields)
     return drawn(document)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from loopx_host.cli.render import Foreign
 from loopx_host.core.text import visible
 
 TYPE_CHECKING = False
@@ -26,7 +27,7 @@ def is_capable() -> bool:
 
 def to_text(document: dict[str, Any]) -> str | None:
     """Return the document drawn for a terminal, or None when plain text says it as well."""
-    schema = document.get("schema_version")
+    schema = None if isinstance(document, Foreign) else document.get("schema_version")
     if schema == _LIST_SCHEMA and document["extensions"]:
         return _drawn(*_list(document["extensions"]))
     if schema == _RUN_SCHEMA and document["executed"]:

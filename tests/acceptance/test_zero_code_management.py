@@ -187,7 +187,10 @@ def test_managing_uses_no_network(trapped: Trapped, command: tuple[str, ...]) ->
 def test_help_lists_and_unknown_commands_scan_no_repository_and_open_no_provider(
     trapped: Trapped, command: tuple[str, ...]
 ) -> None:
-    """Neither the directory they are called in nor one above it, nor the packages of the provider."""
+    """Neither the directory they are called in nor one above it, nor the modules of the provider.
+
+    Whether a package brings an unknown word as its command is looked up in metadata alone.
+    """
     repository = trapped.root / "repository/below"
     repository.mkdir(parents=True, exist_ok=True)
     (trapped.root / "repository/.git").mkdir(exist_ok=True)
@@ -202,4 +205,8 @@ def test_help_lists_and_unknown_commands_scan_no_repository_and_open_no_provider
 
     opened = [match[1] for line in lines if (match := re.search(r'open(?:at)?\(.*?"(.*?)"', line))]
     assert [path for path in opened if path.startswith((str(trapped.root / "repository"), "."))] == []
-    assert [path for path in opened if path.startswith((str(trapped.packages), str(trapped.site / "canary")))] == []
+    inside = [path for path in opened if path.startswith((str(trapped.packages), str(trapped.site / "canary")))]
+    looked_up = "unknown" in " ".join(command) or command not in (MANAGING["list"], MANAGING["capability_list"])
+    allowed = (".dist-info", "/entry_points.txt", "/METADATA", "/RECORD", "/extension.toml", "/canary")
+    assert [path for path in inside if not (looked_up and path.endswith(allowed))] == []
+    assert [path for path in inside if path.endswith((".py", ".pyc", ".so"))] == []

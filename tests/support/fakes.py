@@ -304,7 +304,7 @@ class ScriptedPlugins:
         host: object,  # noqa: ARG002 (the port's)
     ) -> dict[str, Any]:
         self.commands.append((activation.extension_id, name))
-        return {"name": name, "arguments": arguments}
+        return {"ok": True, "schema_version": "made_up_v0", "name": name, "arguments": arguments}
 
 
 class MemoryProjections:

@@ -42,7 +42,7 @@ def test_the_command_of_an_activated_package_is_run_with_its_arguments() -> None
 
     answer = made.command("roar", "loud", "--twice")
 
-    assert answer == {"name": "roar", "arguments": ["loud", "--twice"]}
+    assert answer == {"ok": True, "schema_version": "made_up_v0", "name": "roar", "arguments": ["loud", "--twice"]}
     assert made.plugins.commands == [("beast", "roar")]
 
 
@@ -165,3 +165,20 @@ def test_a_damaged_entry_takes_no_other_command_down() -> None:
     made.store.data = json.dumps(document).encode()
 
     assert made.command("roar") is not None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"ok": 1, "schema_version": "s"},
+        {"ok": "yes", "schema_version": "s"},
+        {"ok": True},
+        {"ok": True, "schema_version": 1},
+    ],
+)
+def test_a_document_without_its_two_words_is_refused(answer: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    made = carrying()
+    monkeypatch.setattr(made.plugins, "command", lambda *_: answer)
+
+    assert code_of(lambda: made.command("roar")) == "plugin_hook_failed"

@@ -101,7 +101,9 @@ def _neighbours(target: Target, watch: Watch) -> dict[str, str | None]:
     watch.glance(os.path.dirname(target.path))
     found: dict[str, str | None] = {}
     for path in source_trees.neighbours(target.path):
-        found.update(_tree(path, watch) if os.path.isdir(path) else {os.path.basename(path): watch.digest(path)})
+        found.update(
+            _tree(path, watch) if os.path.isdir(path) else {visible(os.path.basename(path)): watch.digest(path)}
+        )
     return found
 
 
@@ -254,5 +256,7 @@ def _required(distribution: Installed, extras: frozenset[str]) -> Iterator[tuple
 def _path_files(places: list[str], watch: Watch) -> list[list[str | None]]:
     """Return (name, digest) of the ``.pth`` files that the environment executes or follows at start."""
     return [
-        [os.path.basename(path), watch.digest(path)] for place in places for path in source_trees.path_files(place)
+        [visible(os.path.basename(path)), watch.digest(path)]
+        for place in places
+        for path in source_trees.path_files(place)
     ]

@@ -144,7 +144,7 @@ class InstalledPackages:
 
 def _context() -> str:
     """Return what decides an identity besides files: where this interpreter and `env` look."""
-    return canonical_digest([sys.path, os.environ.get("PATH", "")])
+    return canonical_digest([*map(visible, sys.path), visible(os.environ.get("PATH", ""))])
 
 
 def _computed(target: Target, memory: Memory) -> tuple[dict[str, Any] | None, dict[str, list[Any]]]:

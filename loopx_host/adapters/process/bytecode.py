@@ -1,53 +1,77 @@
-"""Take the byte code that a proved doctor left in its private directory, for the runs to come."""
+"""Take the byte code that a proved doctor left in its private directory, for the runs to come.
+
+This happens outside the sandbox, on what a provider arranged: every step goes by descriptors and follows no link, and
+what is beyond a bound is no byte code of one provider, so nothing of it is taken.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
 
+from loopx_host.adapters.process.private_directory import remove_tree
+
 _ENDING = ".pyc"
-_FILES, _BYTES = 20_000, 256 << 20  # beyond this it is not byte code of one provider
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_ENTRIES, _BYTES, _FILE_BYTES, _DEPTH = 20_000, 64 << 20, 8 << 20, 64
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_SECONDS = 10.0
+
+
+class _TooMuchError(Exception):
+    """More entries, bytes or levels than the byte code of one provider has."""
 
 
 def harvest(source: str, destination: str) -> bool:
-    """Copy the byte-code files below `source` to the new directory `destination`; whether all of it went well.
+    """Copy the byte-code files below `source` to the new directory `destination`; all of them or none.
 
-    Links, devices and anything else are left where they are: nothing is taken that the provider could have
-    pointed elsewhere. A failure leaves a part, which is as good as byte code that is not there.
+    Links, devices and anything else are left where they are: nothing is taken that the provider could have pointed
+    elsewhere.
     """
-    left = [_FILES, _BYTES]
+    left = [_ENTRIES, _BYTES]
     try:
-        return _copy(source, destination, left)
+        top = os.open(source, _DIRECTORY)
     except OSError:
         return False
-
-
-def _copy(source: str, destination: str, left: list[int]) -> bool:
-    folders = [(source, destination)]
-    while folders:
-        here, there = folders.pop()
-        os.mkdir(there, 0o700)
-        with os.scandir(here) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append((entry.path, os.path.join(there, entry.name)))
-                elif entry.name.endswith(_ENDING):
-                    left[0] -= 1
-                    left[1] -= _take(entry.path, os.path.join(there, entry.name), left[1])
-                if min(left) < 0:
-                    return False
+    try:
+        _copy(top, destination, left, _DEPTH)
+    except (OSError, _TooMuchError):
+        remove_tree(destination, _SECONDS)
+        return False
+    finally:
+        os.close(top)
     return True
 
 
-def _take(path: str, to: str, at_most: int) -> int:
-    """Copy one regular file; return its size."""
-    descriptor = os.open(path, _OPEN)
+def _copy(here: int, there: str, left: list[int], depth: int) -> None:
+    if depth == 0:
+        raise _TooMuchError
+    os.mkdir(there, 0o700)
+    for name in os.listdir(here):
+        left[0] -= 1
+        if left[0] < 0:
+            raise _TooMuchError
+        mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
+        if stat.S_ISDIR(mode):
+            inner = os.open(name, _DIRECTORY, dir_fd=here)
+            try:
+                _copy(inner, os.path.join(there, name), left, depth - 1)
+            finally:
+                os.close(inner)
+        elif stat.S_ISREG(mode) and name.endswith(_ENDING):
+            left[1] -= _take(name, here, os.path.join(there, name))
+            if left[1] < 0:
+                raise _TooMuchError
+
+
+def _take(name: str, folder: int, to: str) -> int:
+    """Copy one regular file; return its size. Raises _TooMuchError for one larger than any module's."""
+    descriptor = os.open(name, _FILE, dir_fd=folder)
     try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > at_most:
-            return status.st_size
-        data = os.read(descriptor, status.st_size)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _FILE_BYTES:
+            raise _TooMuchError
+        data = os.read(descriptor, _FILE_BYTES)
     finally:
         os.close(descriptor)
     new = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

@@ -85,6 +85,17 @@ class Fence:
         return NET_CONNECT in self.grants.permissions
 
 
+def open_references(fence: Fence) -> None:
+    """Open what references were granted, before anything else. Raises OSError when one was swapped meanwhile."""
+    if not fence.level.includes(CONTAINED):
+        return
+    for token in fence.grants.permissions:
+        for prefix in (READ_REFERENCE, WRITE_REFERENCE):
+            path = fence.grants.references.get(token.removeprefix(prefix)) if token.startswith(prefix) else None
+            if path is not None:
+                landlock.open_pinned(path)
+
+
 def confine(fence: Fence, *, namespaced: bool) -> list[Row]:
     """Give up everything the level says, in this process, for good; return the rows.
 
@@ -178,8 +189,12 @@ def _keep_limits() -> None:
 
 
 def _permitted_capabilities() -> int:
-    with open("/proc/self/status", "rb") as status:
-        return next(int(line.split()[1], 16) for line in status if line.startswith(b"CapPrm:"))
+    """Return the capabilities this process has; all of them where there is no /proc to say so."""
+    try:
+        with open("/proc/self/status", "rb") as status:
+            return next(int(line.split()[1], 16) for line in status if line.startswith(b"CapPrm:"))
+    except OSError:
+        return -1
 
 
 def _restrict_files(fence: Fence) -> bool:

@@ -6,6 +6,7 @@ with the version of the interface that brought it.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -135,6 +136,15 @@ def open_ahead(paths: Iterable[str]) -> None:
             _opened[path] = _open(path)
         except OSError:
             continue
+
+
+def open_pinned(path: str) -> None:
+    """Open a path in which no link is left, so that what is granted is what was resolved. Raises OSError."""
+    place, kind = _open(path)
+    if os.readlink(f"/proc/self/fd/{place}") != path:
+        os.close(place)
+        raise OSError(errno.ELOOP, f"{path} is not what it was when it was resolved")
+    _opened[path] = (place, kind)
 
 
 def _open(path: str) -> tuple[int, int]:

@@ -8,11 +8,14 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
+import time
 
 _PREFIX = "loopx-"
 _RANDOM_BYTES = 8
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _ATTEMPTS = 8
+_REMOVE_SECONDS = 5.0  # for a run's own directory; it is part of how long the run takes
+_SWEEP_SECONDS = 0.2  # for what somebody else left
 
 
 class PrivateDirectory:
@@ -42,13 +45,13 @@ class PrivateDirectory:
             descriptor = _lock(path)
             if descriptor is not None:
                 return cls(path, descriptor)
-            _remove(path)
+            _remove(path, _REMOVE_SECONDS)
         raise OSError("no private directory could be kept")
 
     def remove(self) -> bool:
-        """Remove the directory and all in it; return whether it is gone."""
+        """Remove the directory and all in it; return whether it is gone. What takes too long is left to the sweep."""
         try:
-            return _remove(self.path)
+            return _remove(self.path, _REMOVE_SECONDS)
         finally:
             os.close(self._descriptor)
 
@@ -61,6 +64,9 @@ def sweep() -> None:
 
 def _sweep(base: str) -> None:
     try:
+        status = os.stat(base)
+        if status.st_uid != os.geteuid() and not status.st_mode & stat.S_ISVTX:
+            return  # somebody else could have given our names to what is not ours to remove
         names = [name for name in os.listdir(base) if _is_made_here(name)]
     except OSError:
         return
@@ -68,7 +74,7 @@ def _sweep(base: str) -> None:
         path = os.path.join(base, name)
         descriptor = _lock(path) if _is_ours(path) else None
         if descriptor is not None:
-            _remove(path)
+            _remove(path, _SWEEP_SECONDS)
             os.close(descriptor)
 
 
@@ -108,16 +114,18 @@ def _lock(path: str) -> int | None:
     return None
 
 
-def _remove(path: str) -> bool:
+def _remove(path: str, seconds: float) -> bool:
     try:
         os.rmdir(path)
     except OSError:
-        return _remove_tree(path)
+        return remove_tree(path, seconds)
     return True
 
 
-def _remove_tree(path: str) -> bool:
+def remove_tree(path: str, seconds: float) -> bool:
     """Remove a tree of any depth, directories its owner cannot read included; links are never followed.
+
+    After `seconds` the rest stays; return whether all of it is gone.
 
     What lies deeper than the top is first moved up to it, so that neither the depth of the tree nor the length
     of its paths can be in the way.
@@ -126,10 +134,11 @@ def _remove_tree(path: str) -> bool:
         top = _open_up(path, None)
     except OSError:
         return not os.path.lexists(path)
+    deadline = time.monotonic() + seconds
     try:
-        waiting = _lift(top, top)
-        while waiting:
-            waiting += _remove_directory(waiting.pop(), top)
+        waiting = _lift(top, top, deadline)
+        while waiting and time.monotonic() < deadline:
+            waiting += _remove_directory(waiting.pop(), top, deadline)
     finally:
         os.close(top)
     try:
@@ -139,14 +148,14 @@ def _remove_tree(path: str) -> bool:
     return not os.path.lexists(path)
 
 
-def _remove_directory(name: str, top: int) -> list[str]:
+def _remove_directory(name: str, top: int, deadline: float) -> list[str]:
     """Remove the directory `name` of `top`; return the names under which its own directories now lie in `top`."""
     try:
         directory = _open_up(name, top)
     except OSError:
         return []
     try:
-        lifted = _lift(directory, top)
+        lifted = _lift(directory, top, deadline)
     finally:
         os.close(directory)
     try:
@@ -156,10 +165,12 @@ def _remove_directory(name: str, top: int) -> list[str]:
     return lifted
 
 
-def _lift(directory: int, top: int) -> list[str]:
+def _lift(directory: int, top: int, deadline: float) -> list[str]:
     """Empty `directory`; directories that are not empty move to `top`, and their names there are returned."""
     lifted: list[str] = []
     for name in os.listdir(directory):
+        if time.monotonic() >= deadline:
+            break
         if _discard(name, directory):
             continue
         if directory == top:

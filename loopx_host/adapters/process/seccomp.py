@@ -43,6 +43,21 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "shmat": (30, 196),
     "msgget": (68, 186),
     "semget": (64, 190),
+    "shmdt": (67, 197),
+    "shmctl": (31, 195),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "semop": (65, 193),
+    "semctl": (66, 191),
+    "semtimedop": (220, 192),
+    "mq_timedsend": (242, 182),
+    "mq_timedreceive": (243, 183),
+    "mq_notify": (244, 184),
+    "mq_getsetattr": (245, 185),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "fanotify_init": (300, 262),
     "mq_open": (240, 180),
     "mq_unlink": (241, 181),
     "chmod": (90, None),
@@ -113,13 +128,17 @@ _ATTRIBUTES = (
     *("removexattrat", "file_setattr"),
 )
 _OTHER_PROCESSES = ("ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp")
-_SHARED_WITH_OTHERS = ("shmget", "shmat", "msgget", "semget", "mq_open", "mq_unlink")
+_SHARED_WITH_OTHERS = (
+    *("shmget", "shmat", "shmdt", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl"),
+    *("semget", "semop", "semctl", "semtimedop"),
+    *("mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr", "fanotify_init"),
+)
 _INTO_THE_KERNEL = (
     *("setns", "mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount", "fsopen", "mount_setattr"),
     *("open_by_handle_at", "add_key", "request_key", "keyctl", "bpf", "perf_event_open", "userfaultfd"),
 )
 # Programs ask whether these are there and have another way when they are not.
-_NOT_THERE = ("io_uring_setup", "io_uring_enter", "io_uring_register", "clone3")
+_NOT_THERE = ("io_uring_setup", "io_uring_enter", "io_uring_register", "clone3", "inotify_init", "inotify_init1")
 # name → what its arguments must be: the caller itself, and neither another process nor all of its user.
 _ABOUT_THE_CALLER = {
     "prlimit64": {0: 0},

@@ -156,6 +156,9 @@ class _Child:
                 kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
                 namespaces.arrange(_writable(self._fence))
                 os.chdir(self._fence.private)  # the mount that can be written lies over the one entered before
+            step = "open the references"
+            confinement.open_references(self._fence)
+            step = "confine"
             rows = confinement.confine(self._fence, namespaced=namespaced)
             rung = confinement.reached(rows, namespaced=namespaced)
             self._say(rows=rows, rung=rung)

@@ -12,6 +12,7 @@ import select
 import sys
 import threading
 import time
+import weakref
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +43,13 @@ class WarmSupervisors:
         self._owner = 0
         self._control: socket.socket | None = None
         self._helper: subprocess.Popen[bytes] | None = None
+        here = weakref.ref(self)
+        os.register_at_fork(after_in_child=lambda: _forget(here()))
+
+    def forget(self) -> None:
+        """Forget, in a forked child, the lock that another thread may have held and the helper of the parent."""
+        self._lock = threading.Lock()
+        self._owner, self._control, self._helper = 0, None, None
 
     def begin(self, order: Order) -> tuple[int, Callable[[], None], Callable[[bool], Ended]]:
         """Have one order attended; return its report's descriptor, how to stop it, how to finish with it.
@@ -93,7 +101,7 @@ class WarmSupervisors:
 
         with self._lock:
             for _ in range(2):  # the second time with a new helper, should somebody have killed the first
-                control = self._control or self._start() if self._owner == os.getpid() else self._start()
+                control = self._control if self._control and self._owner == os.getpid() else self._start()
                 try:
                     socket.send_fds(control, [b"."], list(descriptors))
                 except OSError:
@@ -121,6 +129,11 @@ class WarmSupervisors:
             )
         self._control, self._owner = ours, os.getpid()
         return ours
+
+
+def _forget(supervisors: WarmSupervisors | None) -> None:
+    if supervisors is not None:
+        supervisors.forget()
 
 
 def _close(descriptors: list[int]) -> None:

@@ -38,7 +38,9 @@ class _Helper:
     def __init__(self, control: socket.socket, host: int) -> None:
         self._control = control
         self._host = host
+        self._is_open = True
         self._supervisors: set[int] = set()
+        self._waiting = 0  # the one that takes the next order
         descendants.become_subreaper()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)
@@ -57,17 +59,16 @@ class _Helper:
         waiter.register(self._control, 0)  # only its end is news here
         waiter.register(self._woken, select.POLLIN)
         waiter.register(self._taken, select.POLLIN)
-        is_open = True
         self._fork()
-        while is_open or self._supervisors:
+        while self._is_open or self._supervisors:
             ready = {descriptor for descriptor, _ in waiter.poll()}
             if self._taken in ready:
                 os.read(self._taken, 1)
                 self._fork()
             if self._woken in ready:
                 self._reap()
-            if is_open and self._control.fileno() in ready:
-                is_open = False
+            if self._is_open and self._control.fileno() in ready:
+                self._is_open = False
                 waiter.unregister(self._control)
 
     def _fork(self) -> None:
@@ -78,6 +79,7 @@ class _Helper:
             finally:
                 os._exit(1)
         self._supervisors.add(pid)
+        self._waiting = pid
 
     def _wait_for_order(self) -> None:
         """Take the next order, and attend it; ends with the program that would send one."""
@@ -107,6 +109,8 @@ class _Helper:
         try:
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 self._supervisors.discard(ended[0])
+                if ended[0] == self._waiting and self._is_open:
+                    self._fork()  # somebody killed it before it had anything to do
         except ChildProcessError:
             return
         descendants.end_all_but(self._supervisors)

@@ -38,7 +38,8 @@ def package_command(
     carrying = [entry for entry in entries if any(row["name"] == name for row in Activation.of(entry).commands)]
     if carrying:
         refuse_when_off()
-        return plugins.command(Activation.of(_activated(name, carrying, packages)), name, arguments, host)
+        entry = _activated(name, carrying, packages)
+        return _checked(name, entry, plugins.command(Activation.of(entry), name, arguments, host))
     offered = _offered(name, discovery, {entry.id for entry in entries})
     if offered is not None:
         refuse_when_off()
@@ -54,6 +55,19 @@ def package_command(
         f"the command `{name}` comes with the package {member['distribution']}, which is not installed",
         hint=f"bring it with: {command}",
         install_package=command,
+    )
+
+
+def _checked(name: str, entry: Entry, document: dict[str, Any]) -> dict[str, Any]:
+    """Return what a command answered, if it says whether it went well and what it is. Raises `plugin_hook_failed`."""
+    if isinstance(document.get("ok"), bool) and isinstance(document.get("schema_version"), str):
+        return document
+    raise refuse(
+        "plugin_hook_failed",
+        entry.id,
+        f"the command `{name}` of `{entry.id}` answered without `ok`, true or false, and a `schema_version`",
+        hint="a command answers with one JSON object that has both",
+        next_command=("extension", "disable", entry.id, "--execute"),
     )
 
 
