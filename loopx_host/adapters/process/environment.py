@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ")
 PASSED_ON_PREFIX = "LC_"
+HOSTS_OWN = ("TMPDIR", "PYTHONPYCACHEPREFIX")  # never the caller's, whatever a manifest declares
 
 
 def provider_environment(
@@ -20,7 +21,7 @@ def provider_environment(
 
     The names of its private directory, TMPDIR among them, are added where that is made.
     """
-    wanted = {*PASSED_ON, *names}
+    wanted = {*PASSED_ON, *names} - {*HOSTS_OWN}
     passed = {name: value for name, value in caller.items() if name in wanted or name.startswith(PASSED_ON_PREFIX)}
     if path_first:
         passed["PATH"] = ":".join([*path_first, *([passed["PATH"]] if passed.get("PATH") else [])])
