@@ -84,16 +84,28 @@ class Fence:
         """Whether sockets that reach out are granted."""
         return NET_CONNECT in self.grants.permissions
 
+    @property
+    def granted(self) -> list[tuple[str, int]]:
+        """(path, rights) of each reference a granted token names; a token without a reference grants nothing."""
+        references = self.grants.references
+        return [
+            (references[name], rights)
+            for token in self.grants.permissions
+            for prefix, rights in ((READ_REFERENCE, landlock.READ), (WRITE_REFERENCE, landlock.WRITE))
+            if token.startswith(prefix) and (name := token.removeprefix(prefix)) in references
+        ]
+
+    @property
+    def writable(self) -> list[str]:
+        """The paths that may be written: the private directory and every reference granted for it."""
+        return [self.private, *(path for path, rights in self.granted if rights == landlock.WRITE)]
+
 
 def open_references(fence: Fence) -> None:
     """Open what references were granted, before anything else. Raises OSError when one was swapped meanwhile."""
-    if not fence.level.includes(CONTAINED):
-        return
-    for token in fence.grants.permissions:
-        for prefix in (READ_REFERENCE, WRITE_REFERENCE):
-            path = fence.grants.references.get(token.removeprefix(prefix)) if token.startswith(prefix) else None
-            if path is not None:
-                landlock.open_pinned(path)
+    if fence.level.includes(CONTAINED):
+        for path, _ in fence.granted:
+            landlock.open_pinned(path)
 
 
 def confine(fence: Fence, *, namespaced: bool) -> list[Row]:
@@ -218,11 +230,7 @@ def _rules(fence: Fence) -> list[tuple[str, int]]:
     rules += [(path, landlock.DEVICE) for path in system_files.DEVICES]
     if fence.network:
         rules += [(path, landlock.READ) for path in system_files.NETWORK_DATA]
-    for token in grants.permissions:
-        for prefix, rights in ((READ_REFERENCE, landlock.READ), (WRITE_REFERENCE, landlock.WRITE)):
-            path = grants.references.get(token.removeprefix(prefix)) if token.startswith(prefix) else None
-            rules += [(path, rights)] if path else []
-    return [*rules, (fence.private, landlock.WRITE)]
+    return [*rules, *fence.granted, (fence.private, landlock.WRITE)]
 
 
 def _filter_calls(fence: Fence, *, namespaced: bool) -> bool:

@@ -154,7 +154,7 @@ class _Child:
         try:
             if namespaced:
                 kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-                namespaces.arrange(_writable(self._fence))
+                namespaces.arrange(self._fence.writable)
                 os.chdir(self._fence.private)  # the mount that can be written lies over the one entered before
             step = "open the references"
             confinement.open_references(self._fence)
@@ -205,16 +205,6 @@ def _reaches(rung: str, wanted: str) -> bool:
 
 def _holds_sessions(rows: list[Row]) -> bool:
     return all(row["enforced"] for row in rows if row["limit"] == "sessions")
-
-
-def _writable(fence: Fence) -> list[str]:
-    granted = [
-        fence.grants.references[token.removeprefix(confinement.WRITE_REFERENCE)]
-        for token in fence.grants.permissions
-        if token.startswith(confinement.WRITE_REFERENCE)
-        and token.removeprefix(confinement.WRITE_REFERENCE) in fence.grants.references
-    ]
-    return [fence.private, *granted]
 
 
 def _close_on_exec() -> None:
