@@ -154,14 +154,19 @@ def _invocation(document: dict[str, Any]) -> str:
     if not document["executed"]:
         lines = [f"{name}: {document['status']} (nothing was started; add --execute)"]
         return _clean(lines + _refusal_lines(document))
-    lines = [f"{name}: {document['status']} in {document['duration_ms']} ms ({document['invocation_id']})"]
-    if document["error"]:
-        lines.append(f"{document['failure_kind']}: {document['error']}")
-    if document["provider_result"] is not None:
-        lines += json.dumps(document["provider_result"]["observations"], indent=2, ensure_ascii=False).split("\n")
+    result = document["provider_result"]
+    ended = f"{name}: {document['status']} in {document['duration_ms']} ms ({document['invocation_id']})"
+    return _clean([ended, *_outcome(document, result and result["observations"])])
+
+
+def _outcome(document: dict[str, Any], shown: object) -> list[str]:
+    """Return the lines of what a provider's process came to: its failure, what it answered, the end of its errors."""
+    lines = [f"{document['failure_kind']}: {document['error']}"] if document["error"] else []
+    if shown is not None:
+        lines += json.dumps(shown, indent=2, ensure_ascii=False).split("\n")
     if document["stderr_tail"]:
         lines += ["the provider's standard error ended with:", *_indented(document["stderr_tail"])]
-    return _clean(lines)
+    return lines
 
 
 def _checks(document: dict[str, Any]) -> str:
@@ -266,14 +271,8 @@ def _run(document: dict[str, Any]) -> str:
     if not document["executed"]:
         lines = [f"{name}: {document['status']} (nothing was run; add --execute to run it)"]
         return _clean(lines + _refusal_lines(document))
-    lines = [f"{name}: {document['status']} in {document['duration_ms']} ms"]
-    if document["error"]:
-        lines.append(f"{document['failure_kind']}: {document['error']}")
-    if document["provider_result"] is not None:
-        lines += json.dumps(document["provider_result"], indent=2, ensure_ascii=False).split("\n")
-    if document["stderr_tail"]:
-        lines += ["the provider's standard error ended with:", *_indented(document["stderr_tail"])]
-    return _clean(lines)
+    ended = f"{name}: {document['status']} in {document['duration_ms']} ms"
+    return _clean([ended, *_outcome(document, document["provider_result"])])
 
 
 def _fields(document: dict[str, Any]) -> str:
