@@ -233,8 +233,8 @@ IDENTITY = """
 import json, shutil, sys, time
 from loopx_host.adapters.files.paths import cache_root
 from loopx_host.adapters.packages.installed import InstalledPackages
-from loopx_host.lifecycle.identity import Target
-target = Target("entrypoint", sys.argv[1]); pairs = int(sys.argv[2])
+from loopx_host.lifecycle.extensions.identity import Launcher
+target = Launcher("entrypoint", sys.argv[1]); pairs = int(sys.argv[2])
 def once():
     began = time.perf_counter()
     assert InstalledPackages().identify(target)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from loopx_host.adapters.process.plugin_process import ForkedPlugins
     from loopx_host.adapters.process.runner import ProcessRunner
     from loopx_host.adapters.process.warm import WarmSupervisors
-    from loopx_host.lifecycle.admission import Source
+    from loopx_host.lifecycle.extensions.admission import Source
 
     class Ports(TypedDict):
         """The ports of a verb by the names its function takes."""
@@ -92,7 +92,7 @@ class Adapters:
         from loopx_host.adapters.files.paths import absolute
         from loopx_host.adapters.process.judge import ForkedJudge
         from loopx_host.core.text import visible
-        from loopx_host.lifecycle.admission import Source
+        from loopx_host.lifecycle.extensions.admission import Source
         from loopx_host.registry.load import load
 
         path = manifest_of(absolute(manifest_path))
@@ -117,8 +117,8 @@ class Adapters:
         if receipt.get("changed", True):
             from loopx_host.adapters.packages import command_list
             from loopx_host.core.errors import Refused
-            from loopx_host.lifecycle.activation import active_commands
-            from loopx_host.lifecycle.state import State
+            from loopx_host.lifecycle.extensions.activation import active_commands
+            from loopx_host.lifecycle.extensions.state import State
 
             store = self._store()
             try:
@@ -192,12 +192,12 @@ class Adapters:
         import loopx_host.adapters.process.descendants
         import loopx_host.adapters.process.environment
         import loopx_host.adapters.process.judge
-        import loopx_host.adapters.process.order
+        import loopx_host.adapters.process.run_spec
         import loopx_host.adapters.process.runner
         import loopx_host.adapters.process.supervisor
-        import loopx_host.lifecycle.run_schemas
-        import loopx_host.lifecycle.verbs.listing
-        import loopx_host.lifecycle.verbs.run
+        import loopx_host.lifecycle.dispatch.run
+        import loopx_host.lifecycle.dispatch.schemas
+        import loopx_host.lifecycle.extensions.listing
         import loopx_host.registry.schemas  # noqa: F401
         from loopx_host.core.digest import new
 

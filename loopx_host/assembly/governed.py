@@ -17,7 +17,7 @@ class GovernedOperations(Adapters):
         from loopx_host.adapters.clock import SystemClock
         from loopx_host.adapters.packages.environment import LocalEnvironment
         from loopx_host.adapters.packages.installed import InstalledPackages
-        from loopx_host.lifecycle.verbs.capabilities import list_capabilities
+        from loopx_host.lifecycle.goals.capabilities import list_capabilities
 
         receipt = list_capabilities(
             store=self._store(),
@@ -34,7 +34,7 @@ class GovernedOperations(Adapters):
         """Show one capability."""
         from loopx_host.adapters.packages.environment import LocalEnvironment
         from loopx_host.adapters.packages.installed import InstalledPackages
-        from loopx_host.lifecycle.verbs.capabilities import show_capability
+        from loopx_host.lifecycle.goals.capabilities import show_capability
 
         return show_capability(
             capability_id,
@@ -58,7 +58,7 @@ class GovernedOperations(Adapters):
         """Bind a goal to operations of one provider."""
         from loopx_host.adapters.packages.environment import LocalEnvironment
         from loopx_host.adapters.packages.installed import InstalledPackages
-        from loopx_host.lifecycle.verbs.bind import bind
+        from loopx_host.lifecycle.goals.bind import bind
 
         if execute:
             self._refuse_when_off()
@@ -78,7 +78,7 @@ class GovernedOperations(Adapters):
 
     def unbind(self, capability_id: str, *, goal_id: str, execute: bool, plan: str | None = None) -> dict[str, Any]:
         """Take a binding away."""
-        from loopx_host.lifecycle.verbs.bind import unbind
+        from loopx_host.lifecycle.goals.bind import unbind
 
         return unbind(capability_id, goal_id=goal_id, bindings=self._bindings(), execute=execute, plan=plan)
 
@@ -94,7 +94,7 @@ class GovernedOperations(Adapters):
     ) -> dict[str, Any]:
         """Invoke one read-only operation for a goal."""
         from loopx_host.adapters.files.references import LocalReferences
-        from loopx_host.lifecycle.verbs.invoke import Governed, invoke
+        from loopx_host.lifecycle.goals.invoke import Governed, invoke
 
         self._refuse_when_off()
         ports = Governed(
@@ -125,7 +125,7 @@ class GovernedOperations(Adapters):
     ) -> dict[str, Any]:
         """Run a provider and publish the view it answers with, on one of its surfaces."""
         from loopx_host.adapters.files.references import LocalReferences
-        from loopx_host.lifecycle.verbs.publish_projection import publish_projection
+        from loopx_host.lifecycle.dispatch.publish_projection import publish_projection
 
         self._refuse_when_off()
         resolver = LocalReferences()
@@ -160,7 +160,7 @@ class GovernedOperations(Adapters):
         from loopx_host.adapters.packages.environment import LocalEnvironment
         from loopx_host.adapters.packages.installed import InstalledPackages
         from loopx_host.assembly.command_host import CommandHost
-        from loopx_host.lifecycle.verbs.package_command import package_command
+        from loopx_host.lifecycle.dispatch.package_command import package_command
 
         return package_command(
             name,

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.admission import Source
+    from loopx_host.lifecycle.extensions.admission import Source
 
 # Capabilities that stay in core; their names belong to `loopx-core` and to nobody else.
 CORE_CAPABILITIES: frozenset[str] = frozenset()
@@ -21,7 +21,7 @@ class Operations(GovernedOperations):
         self, extension_id: str | None, manifest_path: str | None, *, execute: bool, plan: str | None = None
     ) -> dict[str, Any]:
         """Install what a package offers under an id, or from a manifest file."""
-        from loopx_host.lifecycle.verbs.install import install
+        from loopx_host.lifecycle.extensions.install import install
 
         return self._marked(
             install(
@@ -43,7 +43,7 @@ class Operations(GovernedOperations):
         accept_permissions: bool = False,
     ) -> dict[str, Any]:
         """Upgrade to what a package offers now, or to a manifest file."""
-        from loopx_host.lifecycle.verbs.upgrade import upgrade
+        from loopx_host.lifecycle.extensions.upgrade import upgrade
 
         return self._marked(
             upgrade(
@@ -60,7 +60,7 @@ class Operations(GovernedOperations):
         self, extension_id: str, *, execute: bool, plan: str | None = None, to: str | None = None
     ) -> dict[str, Any]:
         """Return to an earlier revision."""
-        from loopx_host.lifecycle.verbs.rollback import rollback
+        from loopx_host.lifecycle.extensions.rollback import rollback
 
         return self._marked(
             rollback(
@@ -70,14 +70,14 @@ class Operations(GovernedOperations):
 
     def enable(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
         """Probe and enable."""
-        from loopx_host.lifecycle.verbs.enable import enable
+        from loopx_host.lifecycle.extensions.enable import enable
 
         return self._marked(enable(extension_id, **self._ports(), execute=execute, plan=plan))
 
     def disable(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
         """Disable."""
         from loopx_host.adapters.clock import SystemClock
-        from loopx_host.lifecycle.verbs.disable import disable
+        from loopx_host.lifecycle.extensions.disable import disable
 
         return self._marked(
             disable(extension_id, store=self._store(), clock=SystemClock(), execute=execute, plan=plan)
@@ -86,7 +86,7 @@ class Operations(GovernedOperations):
     def uninstall(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
         """Uninstall."""
         from loopx_host.adapters.clock import SystemClock
-        from loopx_host.lifecycle.verbs.uninstall import uninstall
+        from loopx_host.lifecycle.extensions.uninstall import uninstall
 
         return self._marked(
             uninstall(
@@ -101,13 +101,13 @@ class Operations(GovernedOperations):
 
     def history(self, extension_id: str) -> dict[str, Any]:
         """Show what was done to one extension."""
-        from loopx_host.lifecycle.verbs.history import history
+        from loopx_host.lifecycle.extensions.history import history
 
         return history(extension_id, store=self._store())
 
     def export(self) -> dict[str, Any]:
         """Return the export document."""
-        from loopx_host.lifecycle.verbs.export import export
+        from loopx_host.lifecycle.extensions.export import export
 
         return export(store=self._store())
 
@@ -135,7 +135,7 @@ class Operations(GovernedOperations):
         from loopx_host.adapters.files.paths import absolute
         from loopx_host.core.limits import EXPORT_BYTES
         from loopx_host.core.text import visible
-        from loopx_host.lifecycle.verbs.restore import restore
+        from loopx_host.lifecycle.extensions.restore import restore
 
         return restore(
             self._read_input(path, EXPORT_BYTES, "export"),
@@ -150,22 +150,22 @@ class Operations(GovernedOperations):
     def repair(self, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
         """Move what is damaged out of the way."""
         from loopx_host.adapters.clock import SystemClock
-        from loopx_host.lifecycle.verbs.repair import repair
+        from loopx_host.lifecycle.extensions.repair import repair
 
         return repair(store=self._store(), clock=SystemClock(), execute=execute, plan=plan)
 
     def discover(self, *, rebuild: bool) -> dict[str, Any]:
         """List what the environment offers."""
         from loopx_host.adapters.packages.environment import LocalEnvironment
-        from loopx_host.lifecycle.verbs.discover import discover
+        from loopx_host.lifecycle.extensions.discover import discover
 
         return self._marked(discover(store=self._store(), discovery=LocalEnvironment(), rebuild=rebuild))
 
     def host_doctor(self) -> dict[str, Any]:
         """Check state, extensions and environment."""
         from loopx_host.adapters.packages.environment import LocalEnvironment
-        from loopx_host.adapters.process.ladder import MachineLadder
-        from loopx_host.lifecycle.verbs.host_doctor import host_doctor
+        from loopx_host.adapters.process.containment_probe import MachineLadder
+        from loopx_host.lifecycle.extensions.host_doctor import host_doctor
 
         return host_doctor(
             store=self._store(),
@@ -235,20 +235,20 @@ class Operations(GovernedOperations):
     def list(self) -> dict[str, Any]:
         """List what is installed."""
         from loopx_host.adapters.packages.installed import InstalledPackages
-        from loopx_host.lifecycle.verbs.listing import list_extensions
+        from loopx_host.lifecycle.extensions.listing import list_extensions
 
         return list_extensions(store=self._store(), packages=InstalledPackages())
 
     def show(self, extension_id: str) -> dict[str, Any]:
         """Show one extension."""
         from loopx_host.adapters.packages.installed import InstalledPackages
-        from loopx_host.lifecycle.verbs.listing import show
+        from loopx_host.lifecycle.extensions.listing import show
 
         return show(extension_id, store=self._store(), packages=InstalledPackages())
 
     def doctor(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
         """Probe one extension."""
-        from loopx_host.lifecycle.verbs.doctor import doctor
+        from loopx_host.lifecycle.extensions.doctor import doctor
 
         return doctor(extension_id, **self._ports(), execute=execute, plan=plan)
 
@@ -256,7 +256,7 @@ class Operations(GovernedOperations):
         self, extension_id: str, request: bytes, *, execute: bool, timeout_seconds: float | None = None
     ) -> dict[str, Any]:
         """Run one request."""
-        from loopx_host.lifecycle.verbs.run import run
+        from loopx_host.lifecycle.dispatch.run import run
 
         self._refuse_when_off()
         return run(
@@ -316,7 +316,7 @@ class Operations(GovernedOperations):
         if manifest_path is not None:
             return self._source(manifest_path)
         from loopx_host.adapters.packages.environment import LocalEnvironment
-        from loopx_host.lifecycle.verbs.discover import offered
+        from loopx_host.lifecycle.extensions.discover import offered
 
         return self._source(offered(str(extension_id), verb, LocalEnvironment()), by_id=True)
 

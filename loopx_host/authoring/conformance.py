@@ -9,24 +9,25 @@ from __future__ import annotations
 
 from loopx_host.authoring import rules_friendly, rules_hostile
 from loopx_host.authoring.rules_friendly import Skip
-from loopx_host.lifecycle.admission import runtime_to_prove
-from loopx_host.lifecycle.identity import Missing
-from loopx_host.lifecycle.launch import Grants
-from loopx_host.lifecycle.launching import doctor_launch, keep_bytecode, run_launch
-from loopx_host.lifecycle.obstacle import obstacle
-from loopx_host.lifecycle.pinned import identified
-from loopx_host.lifecycle.probe import changed_since
-from loopx_host.lifecycle.refusals import missing_entrypoint
+from loopx_host.lifecycle.dispatch.launch import run_launch
+from loopx_host.lifecycle.extensions.admission import runtime_to_prove
+from loopx_host.lifecycle.extensions.identity import LauncherNotFound
+from loopx_host.lifecycle.extensions.launching import doctor_launch, keep_bytecode
+from loopx_host.lifecycle.extensions.pinned import identified
+from loopx_host.lifecycle.extensions.probe import changed_since
+from loopx_host.lifecycle.extensions.process import Grants
+from loopx_host.lifecycle.extensions.refusals import missing_entrypoint
+from loopx_host.lifecycle.extensions.start_refusal import obstacle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from loopx_host.authoring.rules_friendly import Rule
-    from loopx_host.lifecycle.admission import Source
-    from loopx_host.lifecycle.identity import RuntimeIdentity, Target
-    from loopx_host.lifecycle.launch import Ended, Launch
-    from loopx_host.lifecycle.ports import Judging, Packages, Processes
+    from loopx_host.lifecycle.extensions.admission import Source
+    from loopx_host.lifecycle.extensions.identity import Launcher, RuntimeIdentity
+    from loopx_host.lifecycle.extensions.ports import Judging, Packages, Processes
+    from loopx_host.lifecycle.extensions.process import Ended, Launch
     from loopx_host.registry.manifest import Runtime
 
     Rows = list[dict[str, str]]
@@ -43,7 +44,7 @@ class Subject:
     def __init__(
         self,
         source: Source,
-        target: Target,
+        target: Launcher,
         identity: RuntimeIdentity,
         example: bytes | None,
         *,
@@ -169,7 +170,7 @@ def subject_of(
     target = packages.resolve(runtime, source.folder)
     refused = obstacle(source.manifest.id, runtime, target, packages, again, ask=True)
     identity = identified(target, packages)
-    if refused is not None or isinstance(target, Missing) or identity is None:
+    if refused is not None or isinstance(target, LauncherNotFound) or identity is None:
         raise refused or missing_entrypoint(target, again)
     data = example[1] if example else None
     return Subject(source, target, identity, data, packages=packages, processes=processes, judging=judging)

@@ -6,7 +6,7 @@ from loopx_host.authoring import scaffold
 from loopx_host.authoring.names import module_name
 from loopx_host.core.errors import refuse
 from loopx_host.core.text import one_line
-from loopx_host.lifecycle.plan import bind, content_digest
+from loopx_host.lifecycle.extensions.plan import bind, content_digest
 from loopx_host.registry import grammar
 
 TYPE_CHECKING = False

@@ -12,8 +12,8 @@ import re
 from loopx_host.core.errors import Refused
 from loopx_host.core.limits import REQUEST_BYTES
 from loopx_host.core.strict_json import JsonViolation, parse_object
-from loopx_host.lifecycle.domain_result import RESULT_SCHEMA
-from loopx_host.lifecycle.envelope import ENVELOPE_KEY, check_envelope, expected_by_provider
+from loopx_host.lifecycle.goals.domain_result import RESULT_SCHEMA
+from loopx_host.lifecycle.goals.envelope import ENVELOPE_KEY, check_envelope, expected_by_provider
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ import json
 from loopx_host.core.limits import REQUEST_BYTES
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import excerpt
-from loopx_host.lifecycle.outcome import SUCCEEDED, outcome, process_failure
+from loopx_host.lifecycle.dispatch.outcome import SUCCEEDED, outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loopx_host.authoring.conformance import Subject
-    from loopx_host.lifecycle.launch import Ended
+    from loopx_host.lifecycle.extensions.process import Ended
 
     Verdict = str | None  # what is wrong, as a clause, or None
     Rule = Callable[[Subject], Verdict]
@@ -32,7 +32,7 @@ class Skip(Exception):  # noqa: N818 (not an error: the rule has nothing to look
 
 def doctor_passes(subject: Subject) -> Verdict:
     """The doctor exits 0 within its timeout."""
-    failure = process_failure(subject.probe())
+    failure = subject.probe().failure
     return failure[1] if failure else None
 
 
@@ -43,7 +43,7 @@ def doctor_leaves_nothing_running(subject: Subject) -> Verdict:
 
 def doctor_is_repeatable(subject: Subject) -> Verdict:
     """A second doctor comes to the same verdict as the first."""
-    first, second = (process_failure(subject.probe(turn)) for turn in range(2))
+    first, second = (subject.probe(turn).failure for turn in range(2))
     return None if (first is None) == (second is None) else "two doctors in a row disagree"
 
 
@@ -122,7 +122,7 @@ RULES: tuple[Rule, ...] = (
 def fails_cleanly(ended: Ended) -> Verdict:
     """A failure is an exit status that is not 0, or `ok` false; a hang, a signal or a success is not."""
     if ended.start_error is not None or ended.stopped_by is not None or ended.signal is not None:
-        return (process_failure(ended) or ("", "it did not end by itself"))[1]
+        return (ended.failure or ("", "it did not end by itself"))[1]
     if ended.exit_code != 0:
         return None
     judged = outcome(ended)

@@ -22,13 +22,13 @@ from loopx_host.authoring.rules_friendly import (
 from loopx_host.core.limits import DEPTH
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import excerpt
-from loopx_host.lifecycle.launch import STDERR, STDOUT, TIMEOUT
+from loopx_host.lifecycle.extensions.process import STDERR, STDOUT, TIMEOUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.authoring.conformance import Subject
     from loopx_host.authoring.rules_friendly import Rule, Verdict
-    from loopx_host.lifecycle.launch import Ended
+    from loopx_host.lifecycle.extensions.process import Ended
 
     Runs = list[tuple[str, Ended]]
 

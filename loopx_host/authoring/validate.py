@@ -10,8 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.admission import Source
-    from loopx_host.lifecycle.ports import Judging
+    from loopx_host.lifecycle.extensions.admission import Source
+    from loopx_host.lifecycle.extensions.ports import Judging
 
 VALIDATION_SCHEMA = "loopx_extension_validation_v0"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from loopx_host.authoring.conformance import RULES
-from loopx_host.lifecycle.prerequisites import satisfies
+from loopx_host.lifecycle.extensions.prerequisites import satisfies
 from tests.support.cli import Loopx
 from tests.support.pages import follow
 

@@ -112,9 +112,9 @@ def test_a_dear_import_in_the_package_is_seen_on_every_route(route: str, words: 
         ("--version", "entrypoint", "argparse"),
         ("--help", "cli.top_help", "json"),
         ("leaf --help", "cli.leaf", "subprocess"),
-        ("extension list", "lifecycle.verbs.listing", "argparse"),
-        ("extension show", "lifecycle.verbs.listing", "subprocess"),
-        ("extension run", "lifecycle.verbs.run", "hashlib"),
+        ("extension list", "lifecycle.extensions.listing", "argparse"),
+        ("extension show", "lifecycle.extensions.listing", "subprocess"),
+        ("extension run", "lifecycle.dispatch.run", "hashlib"),
     ],
 )
 def test_a_dear_import_on_its_way_is_seen(route: str, module: str, dear: str, words: dict[str, list[str]]) -> None:

@@ -9,8 +9,15 @@ from typing import Any
 import pytest
 
 from loopx_host.adapters.packages.installed import InstalledPackages
-from loopx_host.lifecycle.identity import ENTRYPOINT, MODULE, Missing, RuntimeIdentity, Target, changes
-from loopx_host.lifecycle.ports import Packages
+from loopx_host.lifecycle.extensions.identity import (
+    ENTRYPOINT,
+    MODULE,
+    Launcher,
+    LauncherNotFound,
+    RuntimeIdentity,
+    changes,
+)
+from loopx_host.lifecycle.extensions.ports import Packages
 from loopx_host.registry.load import load
 from loopx_host.registry.manifest import Runtime
 from tests.support.fakes import PROGRAM, MemoryFolder, MemoryPackages
@@ -94,9 +101,9 @@ def runtime(**settings: Any) -> Runtime:
     return found
 
 
-def resolved(world: World) -> Target:
+def resolved(world: World) -> Launcher:
     target = world.port.resolve(runtime(entrypoint="provider"), None)
-    assert isinstance(target, Target)
+    assert isinstance(target, Launcher)
     return target
 
 
@@ -115,7 +122,7 @@ def test_a_name_is_resolved_to_an_absolute_path(world: World) -> None:
 def test_a_name_that_is_nowhere_says_where_was_searched(world: World) -> None:
     found = world.port.resolve(runtime(entrypoint="nowhere-at-all"), None)
 
-    assert isinstance(found, Missing)
+    assert isinstance(found, LauncherNotFound)
     assert found.name == "nowhere-at-all"
     assert found.searched != []
 
@@ -123,7 +130,7 @@ def test_a_name_that_is_nowhere_says_where_was_searched(world: World) -> None:
 def test_a_module_is_run_by_an_interpreter(world: World) -> None:
     found = world.port.resolve(runtime(entrypoint=None, python_module="json.tool"), None)
 
-    assert isinstance(found, Target)
+    assert isinstance(found, Launcher)
     assert (found.kind, found.module) == (MODULE, "json.tool")
     assert found.argv(["x"])[1:] == ["-P", "-m", "json.tool", "x"]
 

@@ -17,8 +17,8 @@ from loopx_host.adapters.process.interrupts import ASKING_TO_STOP, Interrupts
 from loopx_host.adapters.process.runner import ProcessRunner
 from loopx_host.adapters.process.warm import WarmSupervisors
 from loopx_host.core.errors import Interrupted
-from loopx_host.lifecycle.launch import Launch, Limits
-from loopx_host.lifecycle.ports import Processes
+from loopx_host.lifecycle.extensions.ports import Processes
+from loopx_host.lifecycle.extensions.process import Launch, Limits
 from tests.support.fakes import Script, ScriptedProcesses
 
 # Plays a Script as a real process.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from loopx_host.adapters.files.projections import FileProjections
-from loopx_host.lifecycle.ports import Projections
+from loopx_host.lifecycle.extensions.ports import Projections
 from tests.support.fakes import MemoryProjections, code_of
 
 

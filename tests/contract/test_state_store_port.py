@@ -13,8 +13,8 @@ import pytest
 
 from loopx_host.adapters.files.state_store import FileStateStore
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.ports import StateStore
-from loopx_host.lifecycle.state import Replacement
+from loopx_host.lifecycle.extensions.ports import StateStore
+from loopx_host.lifecycle.extensions.state import Replacement
 from tests.support.fakes import MemoryStore, code_of
 from tests.support.lifecycle import beside, drafts, tree
 

@@ -249,7 +249,7 @@ import json, sys
 from loopx_host.adapters.process.confinement import Level
 from loopx_host.adapters.process.interrupts import Interrupts
 from loopx_host.adapters.process.runner import ProcessRunner
-from loopx_host.lifecycle.launch import Grants, Launch, Limits
+from loopx_host.lifecycle.extensions.process import Grants, Launch, Limits
 
 token, path = sys.argv[1:]
 runner = ProcessRunner(Interrupts(), level=Level("contained", is_demanded=True, sessions=True))

@@ -12,7 +12,7 @@ import pytest
 from loopx_host.authoring import rules_hostile
 from loopx_host.authoring.conformance import GROUPS, RULES, Subject
 from loopx_host.authoring.rules_friendly import Skip
-from loopx_host.lifecycle.launch import STDOUT, TIMEOUT, Ended
+from loopx_host.lifecycle.extensions.process import STDOUT, TIMEOUT, Ended
 from tests.support.cli import Answer, Loopx
 
 HOSTILE = [rule.__name__ for rule in GROUPS["hostile"]]

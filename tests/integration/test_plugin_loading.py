@@ -436,8 +436,8 @@ from loopx_host.adapters.process.interrupts import Interrupts
 from loopx_host.adapters.process.plugin_process import ForkedPlugins
 from loopx_host.adapters.process.runner import ProcessRunner
 from loopx_host.core.errors import Interrupted, Refused
-from loopx_host.lifecycle.activation import Activation
-from loopx_host.lifecycle.launch import Launch, Limits
+from loopx_host.lifecycle.extensions.activation import Activation
+from loopx_host.lifecycle.extensions.process import Launch, Limits
 
 class Host:
     def invoke(self, *_):

@@ -412,8 +412,8 @@ def test_a_provider_that_cannot_be_killed_is_given_up_and_told(puppets: Loopx, p
         f"""
         import loopx_host.adapters.process.provider as provider
         from loopx_host.adapters.process.confinement import Level
-        from loopx_host.adapters.process.order import Order
-        from loopx_host.lifecycle.launch import Grants, Limits
+        from loopx_host.adapters.process.run_spec import Order
+        from loopx_host.lifecycle.extensions.process import Grants, Limits
         def forbidden(*_):
             raise PermissionError
         os.{call} = forbidden

@@ -13,8 +13,8 @@ from packaging.version import Version
 from loopx_host.adapters.packages.distributions import entry_points_problem
 from loopx_host.adapters.packages.source_trees import _literal_mapping
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.prerequisites import satisfies
-from loopx_host.lifecycle.verbs.discover import offered
+from loopx_host.lifecycle.extensions.discover import offered
+from loopx_host.lifecycle.extensions.prerequisites import satisfies
 from loopx_host.registry.offers import Advertised, offers
 from tests.support.fakes import MemoryFolder
 from tests.support.packages import manifest

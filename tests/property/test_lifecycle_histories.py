@@ -11,17 +11,17 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.admission import Source
-from loopx_host.lifecycle.identity import ENTRYPOINT, Target
-from loopx_host.lifecycle.launch import Ended, Launch
-from loopx_host.lifecycle.readiness import readiness
-from loopx_host.lifecycle.transitions import NEXT
-from loopx_host.lifecycle.verbs.disable import disable
-from loopx_host.lifecycle.verbs.enable import enable
-from loopx_host.lifecycle.verbs.install import install
-from loopx_host.lifecycle.verbs.rollback import rollback
-from loopx_host.lifecycle.verbs.uninstall import uninstall
-from loopx_host.lifecycle.verbs.upgrade import upgrade
+from loopx_host.lifecycle.extensions.admission import Source
+from loopx_host.lifecycle.extensions.disable import disable
+from loopx_host.lifecycle.extensions.enable import enable
+from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, Launcher
+from loopx_host.lifecycle.extensions.install import install
+from loopx_host.lifecycle.extensions.process import Ended, Launch
+from loopx_host.lifecycle.extensions.readiness import readiness
+from loopx_host.lifecycle.extensions.rollback import rollback
+from loopx_host.lifecycle.extensions.transitions import NEXT
+from loopx_host.lifecycle.extensions.uninstall import uninstall
+from loopx_host.lifecycle.extensions.upgrade import upgrade
 from loopx_host.registry.load import load
 from tests.support.fakes import (
     MANIFEST,
@@ -71,7 +71,7 @@ class Doctors(ScriptedProcesses):
         version = launch.argv[-1] if "--doctor" in launch.argv else None
         self.script = Script(stdout=SPOKEN, stderr=SPOKEN, exit_code=1 if version in self.broken else 0)
         if version is not None and version not in self.broken:
-            identity = self.packages.identify(Target(ENTRYPOINT, PROGRAM))
+            identity = self.packages.identify(Launcher(ENTRYPOINT, PROGRAM))
             assert identity is not None
             self.passed.append((REVISIONS[version], identity.digest))
         return super().run(launch)
@@ -275,7 +275,7 @@ class Lifecycle(RuleBasedStateMachine):
 
     @property
     def identity(self) -> str | None:
-        found = self.world.packages.identify(Target(ENTRYPOINT, PROGRAM))
+        found = self.world.packages.identify(Launcher(ENTRYPOINT, PROGRAM))
         return found.digest if found else None
 
     def how(self, execute: bool) -> dict[str, Any]:

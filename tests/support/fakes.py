@@ -7,10 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from loopx_host.core.errors import Interrupted, Refused, refuse
-from loopx_host.lifecycle.activation import Activation
-from loopx_host.lifecycle.identity import ENTRYPOINT, MODULE, Missing, RuntimeIdentity, Target
-from loopx_host.lifecycle.launch import STDERR, STDOUT, TIMEOUT, Ended, Launch
-from loopx_host.lifecycle.ports import (
+from loopx_host.lifecycle.dispatch.package_command import package_command
+from loopx_host.lifecycle.dispatch.publish_projection import publish_projection
+from loopx_host.lifecycle.dispatch.run import run
+from loopx_host.lifecycle.extensions.activation import Activation
+from loopx_host.lifecycle.extensions.doctor import doctor
+from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, Launcher, LauncherNotFound, RuntimeIdentity
+from loopx_host.lifecycle.extensions.ports import (
     Clock,
     Discovery,
     Judging,
@@ -21,13 +24,10 @@ from loopx_host.lifecycle.ports import (
     References,
     StateStore,
 )
-from loopx_host.lifecycle.state import Entry, Replacement, State
-from loopx_host.lifecycle.verbs.bind import bind, unbind
-from loopx_host.lifecycle.verbs.doctor import doctor
-from loopx_host.lifecycle.verbs.invoke import Governed, invoke
-from loopx_host.lifecycle.verbs.package_command import package_command
-from loopx_host.lifecycle.verbs.publish_projection import publish_projection
-from loopx_host.lifecycle.verbs.run import run
+from loopx_host.lifecycle.extensions.process import STDERR, STDOUT, TIMEOUT, Ended, Launch
+from loopx_host.lifecycle.extensions.state import Entry, Replacement, State
+from loopx_host.lifecycle.goals.bind import bind, unbind
+from loopx_host.lifecycle.goals.invoke import Governed, invoke
 from loopx_host.registry.folder_error import FolderError
 from loopx_host.registry.load import load
 from loopx_host.registry.manifest import Runtime
@@ -115,15 +115,15 @@ class MemoryPackages:
         self._taken: dict[str, tuple[dict[str, str], str]] = {}
         self.prerequisites: dict[str, tuple[str, str | None]] = {}
 
-    def resolve(self, runtime: Runtime, folder: str | None) -> Target | Missing:  # noqa: ARG002 (the port's)
+    def resolve(self, runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound:  # noqa: ARG002 (the port's)
         if runtime.python_module is not None:
-            return Target(MODULE, PROGRAM, runtime.python_module)
+            return Launcher(MODULE, PROGRAM, runtime.python_module)
         path = f"/made/up/bin/{runtime.entrypoint}"
         if path in self.programs:
-            return Target(ENTRYPOINT, path)
-        return Missing(str(runtime.entrypoint), ["/made/up/bin"], "/made/up")
+            return Launcher(ENTRYPOINT, path)
+        return LauncherNotFound(str(runtime.entrypoint), ["/made/up/bin"], "/made/up")
 
-    def identify(self, target: Target) -> RuntimeIdentity | None:
+    def identify(self, target: Launcher) -> RuntimeIdentity | None:
         content = self.programs.get(target.path)
         if content is None:
             return None
@@ -131,10 +131,10 @@ class MemoryPackages:
         self._taken[identity.digest] = (dict(self.programs), self.interpreter)
         return identity
 
-    def owner(self, target: Target) -> dict[str, str] | None:
+    def owner(self, target: Launcher) -> dict[str, str] | None:
         return {"name": "provider", "version": "1.0"} if self.is_owned and target.path in self.programs else None
 
-    def entry_points(self, target: Target, extension_id: str) -> dict[str, list[dict[str, str]]]:
+    def entry_points(self, target: Launcher, extension_id: str) -> dict[str, list[dict[str, str]]]:
         advertised = self.advertised if target.path in self.programs else {}
         plugins = {name: value for name, value in advertised.get("plugins", {}).items() if name == extension_id}
         return {
@@ -408,7 +408,7 @@ class World:
         if module is not None:
             text = text.replace('entrypoint = "provider"', f'python_module = "{module}"')
         manifest = load(MemoryFolder({"extension.toml": text, **(files or {})}), "extension.toml")
-        identity = self.packages.identify(Target(ENTRYPOINT, PROGRAM))
+        identity = self.packages.identify(Launcher(ENTRYPOINT, PROGRAM))
         assert identity is not None
         raw: dict[str, Any] = {
             "id": extension_id,

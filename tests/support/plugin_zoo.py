@@ -14,7 +14,7 @@ from loopx_host.adapters.packages.plugin_loading import load
 from loopx_host.adapters.process.interrupts import Interrupts
 from loopx_host.adapters.process.plugin_process import ForkedPlugins
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.activation import Activation
+from loopx_host.lifecycle.extensions.activation import Activation
 from tests.support.packages import distribution
 
 EXTENSION, NAME, VERSION, MODULE = "beast", "beast-package", "1.0", "beast_hooks"

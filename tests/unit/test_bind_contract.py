@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from loopx_host.core.errors import Refused, refuse
-from loopx_host.lifecycle.activation import Activation
-from loopx_host.lifecycle.bindings import Bindings
+from loopx_host.lifecycle.extensions.activation import Activation
+from loopx_host.lifecycle.goals.bindings import Bindings
 from tests.support.capabilities import IMPLEMENTS, profile, provides
 from tests.support.fakes import ScriptedPlugins, World, code_of
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loopx_host.core.errors import Refused, refuse
-from loopx_host.lifecycle.bindings import Bindings, binding_digest
+from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest
 from tests.support.capabilities import EXTERNAL_WRITE, IMPLEMENTS, operation, profile, provides
 from tests.support.fakes import World, code_of
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopx_host.lifecycle.bindings import BINDINGS_SCHEMA, Bindings, binding_digest, binding_of
+from loopx_host.lifecycle.goals.bindings import BINDINGS_SCHEMA, Bindings, binding_digest, binding_of
 from tests.support.fakes import code_of
 
 WHERE = "/made/up/bindings.json"

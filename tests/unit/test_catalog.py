@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopx_host.lifecycle.verbs import capabilities as verb
+from loopx_host.lifecycle.goals import capabilities as verb
 from loopx_host.registry.catalog import Declaration, Provider, catalog, detail
 from loopx_host.registry.load import load
 from tests.support.fakes import MemoryFolder, World

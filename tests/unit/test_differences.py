@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.lifecycle.differences import added_permissions, differences
+from loopx_host.lifecycle.extensions.differences import added_permissions, differences
 from tests.support.manifests import load_document, minimal
 
 OLD = load_document({**minimal(args=["a"], timeout_seconds=5), "permissions": ["a.one", "a.two"]})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopx_host.lifecycle.domain_result import fault
+from loopx_host.lifecycle.goals.domain_result import fault
 from tests.support.capabilities import result
 
 ID = "capability-0123456789abcdef01234567"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopx_host.core.limits import SCOPE_BYTES
-from loopx_host.lifecycle.envelope import (
+from loopx_host.lifecycle.goals.envelope import (
     ENVELOPE_KEY,
     action_of,
     check_envelope,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from loopx_host.lifecycle.offered import Offer, offers
-from loopx_host.lifecycle.state import State
+from loopx_host.lifecycle.extensions.state import State
+from loopx_host.lifecycle.goals.offered import Offer, offers
 from tests.support.capabilities import IMPLEMENTS, operation, profile, provides
 from tests.support.fakes import World, code_of
 from tests.support.manifests import (

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from loopx_host.core.errors import Refused, refuse
 from loopx_host.core.strict_json import parse_object
-from loopx_host.lifecycle.envelope import ENVELOPE_KEY, check_envelope, expected_by_provider, make_envelope
+from loopx_host.lifecycle.goals.envelope import ENVELOPE_KEY, check_envelope, expected_by_provider, make_envelope
 from tests.support.capabilities import EXTERNAL_WRITE, IMPLEMENTS, operation, profile, provides, result
 from tests.support.fakes import NOW, Script, World, code_of
 
@@ -280,7 +280,7 @@ def envelopes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         made.append(settings["action"])
         return make_envelope(request, **settings)
 
-    monkeypatch.setattr("loopx_host.lifecycle.envelope.make_envelope", noted)
+    monkeypatch.setattr("loopx_host.lifecycle.goals.envelope.make_envelope", noted)
     return made
 
 

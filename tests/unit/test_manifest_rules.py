@@ -11,8 +11,8 @@ import tomli
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.codes import CODES, PROBLEM_CODES
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.admission import refuse_capability_clash
-from loopx_host.lifecycle.state import State
+from loopx_host.lifecycle.extensions.admission import refuse_capability_clash
+from loopx_host.lifecycle.extensions.state import State
 from loopx_host.registry.manifest import Manifest
 from loopx_host.registry.report import ROWS
 from loopx_host.registry.toml_source import Lines

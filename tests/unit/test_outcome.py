@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loopx_host.lifecycle.launch import Ended
-from loopx_host.lifecycle.outcome import outcome, process_failure
+from loopx_host.lifecycle.dispatch.outcome import outcome
+from loopx_host.lifecycle.extensions.process import Ended
 
 GOOD = b'{"ok": true}'
 
@@ -114,4 +114,4 @@ def test_what_is_shown_of_bad_output_holds_no_credential_and_no_control_characte
 
 
 def test_a_process_that_ended_well_has_no_failure_whatever_it_printed() -> None:
-    assert process_failure(Ended(exit_code=0, stdout=b"anything", stderr=b"at all")) is None
+    assert Ended(exit_code=0, stdout=b"anything", stderr=b"at all").failure is None

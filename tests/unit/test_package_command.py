@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loopx_host.core.errors import Refused, refuse
-from loopx_host.lifecycle.verbs import package_command as verb
+from loopx_host.lifecycle.dispatch import package_command as verb
 from tests.support.fakes import PROGRAM, World, code_of
 
 ROWS = [{"name": "roar", "value": "made_up.commands:roar"}]

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from loopx_host.lifecycle.identity import ENTRYPOINT, MODULE, RuntimeIdentity, Target
-from loopx_host.lifecycle.plan import bind, plan_digest
-from loopx_host.lifecycle.state import Entry, State
+from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, Launcher, RuntimeIdentity
+from loopx_host.lifecycle.extensions.plan import bind, plan_digest
+from loopx_host.lifecycle.extensions.state import Entry, State
 from loopx_host.registry.manifest import Manifest
 from tests.support.fakes import World, code_of
 from tests.support.manifests import canonical, load_document, minimal, sha256
 
-TARGET = Target(ENTRYPOINT, "/made/up/bin/sample")
+TARGET = Launcher(ENTRYPOINT, "/made/up/bin/sample")
 LAUNCHER = "1" * 64
 
 
@@ -74,9 +74,9 @@ CHANGES: dict[str, dict[str, Any]] = {
     "enabled": {"of": entry(enabled=False)},
     "proof": {"of": entry(doctor_verified_revision=None)},
     "revision": {"to": manifest(doctor_args=["--doctor"])},
-    "launcher_path": {"target": Target(ENTRYPOINT, "/elsewhere/sample")},
+    "launcher_path": {"target": Launcher(ENTRYPOINT, "/elsewhere/sample")},
     "launcher_bytes": {"identity": identity("2" * 64)},
-    "module": {"target": Target(MODULE, TARGET.path, "sample.cli")},
+    "module": {"target": Launcher(MODULE, TARGET.path, "sample.cli")},
     "missing_launcher": {"target": None},
     "permissions": {"permissions_added": []},
     "more_permissions": {"permissions_added": ["a.b", "c"]},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopx_host.lifecycle.prerequisites import folders, missing, satisfies
+from loopx_host.lifecycle.extensions.prerequisites import folders, missing, satisfies
 from loopx_host.registry.load import load
 from loopx_host.registry.manifest import Runtime
 from tests.support.fakes import MemoryFolder, MemoryPackages

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loopx_host.lifecycle.readiness import readiness
+from loopx_host.lifecycle.extensions.readiness import readiness
 from tests.support.fakes import PROGRAM, World
 
 

@@ -9,10 +9,10 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from loopx_host.lifecycle.admission import refuse_capability_clash
-from loopx_host.lifecycle.readiness import readiness, refusal
-from loopx_host.lifecycle.state import BadEntry, Entry, State
-from loopx_host.lifecycle.verbs.export import export
+from loopx_host.lifecycle.extensions.admission import refuse_capability_clash
+from loopx_host.lifecycle.extensions.export import export
+from loopx_host.lifecycle.extensions.readiness import readiness, refusal
+from loopx_host.lifecycle.extensions.state import BadEntry, Entry, State
 from tests.support.fakes import MemoryStore, World, code_of
 from tests.support.manifests import load_document, minimal, revision_of
 

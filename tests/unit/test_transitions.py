@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from loopx_host.lifecycle.state import State
-from loopx_host.lifecycle.transitions import ABSENT, DISABLED, ENABLED, admit, enabled_after, present, state_of
+from loopx_host.lifecycle.extensions.state import State
+from loopx_host.lifecycle.extensions.transitions import (
+    ABSENT,
+    DISABLED,
+    ENABLED,
+    admit,
+    enabled_after,
+    present,
+    state_of,
+)
 from tests.support.fakes import World, code_of
 
 STATES = (ABSENT, ENABLED, DISABLED)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from loopx_host.adapters.process import untested_windows as windows
 from loopx_host.adapters.process.untested_macos import SYSTEM_READS, argv_of, profile_of
-from loopx_host.lifecycle.launch import Grants
+from loopx_host.lifecycle.extensions.process import Grants
 
 PRIVATE = "/private/var/folders/run"
 SYSTEM = ["/usr/lib"]

@@ -20,7 +20,7 @@ def port(rung: str) -> Callable[[Order], Order]:
     from loopx_host.adapters.process.interrupts import Interrupts
     from loopx_host.adapters.process.runner import ProcessRunner
     from loopx_host.core.errors import Refused
-    from loopx_host.lifecycle.launch import Grants, Launch, Limits
+    from loopx_host.lifecycle.extensions.process import Grants, Launch, Limits
 
     word, _, option = rung.partition("+")
     level = Level(word, is_demanded=True, sessions=not option) if word else None

@@ -20,7 +20,7 @@ _UNUSABLE = b""
 
 
 class FileProjections:
-    """The projections port (see `lifecycle.ports`): ``<place>/<extension id>/<surface id>.json``."""
+    """The projections port (see `extensions.ports`): ``<place>/<extension id>/<surface id>.json``."""
 
     def __init__(self, place: str) -> None:
         self._place = place

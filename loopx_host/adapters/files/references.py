@@ -10,7 +10,7 @@ from loopx_host.core.text import visible
 
 
 class LocalReferences:
-    """Paths of this machine; see the port `lifecycle.ports.References`."""
+    """Paths of this machine; see the port `extensions.ports.References`."""
 
     def resolve(self, name: str, path: str) -> str:
         """Return the real path of a directory or regular file. Raises Refused `reference_invalid`."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from loopx_host.core.errors import Refused
-    from loopx_host.lifecycle.state import Replacement
+    from loopx_host.lifecycle.extensions.state import Replacement
 
     _Result = TypeVar("_Result")
 

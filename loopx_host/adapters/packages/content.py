@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loopx_host.adapters.packages.distributions import Installed
-    from loopx_host.lifecycle.identity import Target
+    from loopx_host.lifecycle.extensions.identity import Launcher
 
 _SETTINGS_BYTES = 64 * 1024
 NOT_COVERED = (
@@ -35,7 +35,7 @@ NOT_COVERED = (
 UNOWNED_NOT_COVERED = "anything behind the launcher: no installed distribution carries it"
 
 
-def compute(target: Target, watch: Watch) -> dict[str, Any] | None:
+def compute(target: Launcher, watch: Watch) -> dict[str, Any] | None:
     """Return the groups, the launcher's digest and the details of an identity; None when it cannot be executed."""
     launcher = watch.digest(target.path)
     if launcher is None or not launchers.is_program(target.path):
@@ -70,7 +70,7 @@ def compute(target: Target, watch: Watch) -> dict[str, Any] | None:
 
 
 def _needs(
-    target: Target,
+    target: Launcher,
     chain: list[str],
     environment: list[str],
     owner: Installed | None,
@@ -94,7 +94,7 @@ def _needs(
     return {"reads": list(dict.fromkeys(reads)), "lists": list(dict.fromkeys(lists))}
 
 
-def _neighbours(target: Target, watch: Watch) -> dict[str, str | None]:
+def _neighbours(target: Launcher, watch: Watch) -> dict[str, str | None]:
     """Return name → digest of what a launcher that is a Python script would import from its own folder first."""
     if target.module is not None or not launchers.is_python_script(target.path):
         return {}
@@ -141,7 +141,7 @@ def _interpreter(path: str, watch: Watch) -> list[str | None]:
 
 
 def _distribution_files(
-    owner: Installed | None, target: Target, places: list[str], watch: Watch
+    owner: Installed | None, target: Launcher, places: list[str], watch: Watch
 ) -> dict[str, str | None]:
     """Return name → digest of every file of the provider's distribution.
 
@@ -184,7 +184,7 @@ def _modules(owner: Installed) -> list[str]:
     return [*named, *(owner.text("top_level.txt") or "").split()]
 
 
-def _module_tree(target: Target, places: list[str], watch: Watch) -> dict[str, str | None]:
+def _module_tree(target: Launcher, places: list[str], watch: Watch) -> dict[str, str | None]:
     paths = _module_paths(str(target.module), places)
     return _tree(paths[0], watch) if paths else {}
 

@@ -12,7 +12,7 @@ from loopx_host.adapters.packages.fingerprints import Memory, Watch, touched
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.digest import sha256_hex
 from loopx_host.core.text import visible
-from loopx_host.lifecycle.identity import RuntimeIdentity
+from loopx_host.lifecycle.extensions.identity import RuntimeIdentity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loopx_host.adapters.packages.programs import Programs
-    from loopx_host.lifecycle.identity import Missing, Target
+    from loopx_host.lifecycle.extensions.identity import Launcher, LauncherNotFound
     from loopx_host.registry.manifest import Runtime
 
 _PROVED_BYTES = 32 * 1024 * 1024
@@ -34,11 +34,11 @@ class InstalledPackages:
         self._programs = programs
         self._rows: dict[str, dict[str, list[Any]]] = {}
 
-    def resolve(self, runtime: Runtime, folder: str | None) -> Target | Missing:
+    def resolve(self, runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound:
         """Find the launcher a manifest names (see the port)."""
         return launchers.resolve(runtime, folder)
 
-    def identify(self, target: Target) -> RuntimeIdentity | None:
+    def identify(self, target: Launcher) -> RuntimeIdentity | None:
         """Return the identity of `target` (see the port); one stat per covered file while nothing changed."""
         if not launchers.is_program(target.path):
             return None
@@ -57,13 +57,13 @@ class InstalledPackages:
         rows = self._rows.get(identity.digest, {})
         return [visible(os.path.basename(path)) for path in touched(rows)]
 
-    def owner(self, target: Target) -> dict[str, str] | None:
+    def owner(self, target: Launcher) -> dict[str, str] | None:
         """Return the distribution that carries the launcher (see the port)."""
         identity = self.identify(target)
         owner: dict[str, str] | None = identity.details["owner"] if identity else None
         return owner
 
-    def entry_points(self, target: Target, extension_id: str) -> dict[str, list[dict[str, str]]]:
+    def entry_points(self, target: Launcher, extension_id: str) -> dict[str, list[dict[str, str]]]:
         """Return what the owner of a launcher brings into the host (see the port)."""
         owner = self.owner(target)
         if owner is None:
@@ -147,7 +147,7 @@ def _context() -> str:
     return canonical_digest([*map(visible, sys.path), visible(os.environ.get("PATH", ""))])
 
 
-def _computed(target: Target, memory: Memory) -> tuple[dict[str, Any] | None, dict[str, list[Any]]]:
+def _computed(target: Launcher, memory: Memory) -> tuple[dict[str, Any] | None, dict[str, list[Any]]]:
     """Compute the identity anew; only what a stat says has changed is hashed. Return it and what it came from."""
     from loopx_host.adapters.packages import content
 

@@ -7,7 +7,7 @@ import sys
 
 from loopx_host.core.errors import refuse
 from loopx_host.core.text import visible
-from loopx_host.lifecycle.identity import ENTRYPOINT, MODULE, Missing, Target
+from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, Launcher, LauncherNotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,17 +17,17 @@ _HEAD_BYTES = 4096
 _SHELL_TRICK = "'''exec' "  # how installers write a launcher whose interpreter path is too long for `#!`
 
 
-def resolve(runtime: Runtime, folder: str | None) -> Target | Missing:
+def resolve(runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound:
     """Return the target of a manifest (contract section 2, *entrypoint*). Raises Refused `entrypoint_path`."""
     if runtime.python_module is not None:
-        return _keepable(Target(MODULE, _interpreter(), runtime.python_module))
+        return _keepable(Launcher(MODULE, _interpreter(), runtime.python_module))
     name = str(runtime.entrypoint)
     candidates = list(_candidates(name, folder))
     for candidate in candidates:
         if is_program(candidate):
-            return _keepable(Target(ENTRYPOINT, candidate))
+            return _keepable(Launcher(ENTRYPOINT, candidate))
     searched = candidates if "/" in name else [os.path.dirname(candidate) for candidate in candidates]
-    return Missing(name, [visible(place) for place in searched], visible(sys.prefix))
+    return LauncherNotFound(name, [visible(place) for place in searched], visible(sys.prefix))
 
 
 def is_program(path: str) -> bool:
@@ -77,7 +77,7 @@ def _interpreter() -> str:
     return sys.executable
 
 
-def _keepable(target: Target) -> Target:
+def _keepable(target: Launcher) -> Launcher:
     try:
         target.path.encode("utf-8")
     except UnicodeEncodeError:

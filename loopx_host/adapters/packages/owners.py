@@ -8,19 +8,19 @@ import sys
 
 from loopx_host.adapters.files import bounded
 from loopx_host.adapters.packages import distributions, launchers, source_trees
-from loopx_host.lifecycle.identity import MODULE
+from loopx_host.lifecycle.extensions.identity import MODULE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.adapters.packages.distributions import Installed
-    from loopx_host.lifecycle.identity import Target
+    from loopx_host.lifecycle.extensions.identity import Launcher
 
 _SCRIPT_GROUPS = ("console_scripts", "gui_scripts")
 _LAUNCHER_BYTES = 64 * 1024
 _TRAIN = "loopx"  # our own distributions are installed from files, never by name from a registry
 
 
-def find_owner(target: Target, places: list[str]) -> Installed | None:
+def find_owner(target: Launcher, places: list[str]) -> Installed | None:
     """Return the distribution in `places` that carries `target`, or None: unowned."""
     carries = _carries_module if target.kind == MODULE else _carries_script
     for place in places:
@@ -42,14 +42,14 @@ def _interpreter_beside(launcher: str | None) -> str:
     return beside if beside and launchers.is_program(beside) else sys.executable
 
 
-def _mentions(target: Target) -> bytes:
+def _mentions(target: Launcher) -> bytes:
     """Return bytes that stand in the metadata of whatever carries `target`."""
     if target.kind == MODULE:
         return str(target.module).split(".")[0].encode()
     return os.fsencode(os.path.basename(target.path))
 
 
-def _carries_script(distribution: Installed, target: Target, _places: list[str]) -> bool:
+def _carries_script(distribution: Installed, target: Launcher, _places: list[str]) -> bool:
     name = os.path.basename(target.path)
     real = os.path.realpath(target.path)
     listed = [entry for entry in distribution.record() if os.path.basename(entry) == name]
@@ -64,7 +64,7 @@ def _carries_script(distribution: Installed, target: Target, _places: list[str])
     return any(module.encode() in _launcher_text(target.path) for module in modules)
 
 
-def _carries_module(distribution: Installed, target: Target, places: list[str]) -> bool:
+def _carries_module(distribution: Installed, target: Launcher, places: list[str]) -> bool:
     stem = str(target.module).replace(".", "/")
     if {f"{stem}.py", f"{stem}/__main__.py"} & set(distribution.record()):
         return True

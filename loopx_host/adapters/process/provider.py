@@ -10,16 +10,16 @@ import time
 from loopx_host.adapters.process import descendants, spawn
 from loopx_host.adapters.process.bytecode import harvest
 from loopx_host.adapters.process.confinement import NAMESPACED, Fence
-from loopx_host.adapters.process.conversation import EXITED, INTERRUPTED, Conversation
 from loopx_host.adapters.process.private_directory import PrivateDirectory
+from loopx_host.adapters.process.stdio_exchange import EXITED, INTERRUPTED, Conversation
 from loopx_host.core.limits import TERMINATE_GRACE_SECONDS
-from loopx_host.lifecycle.launch import TIMEOUT, Ended
+from loopx_host.lifecycle.extensions.process import TIMEOUT, Ended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.adapters.process.order import Order
+    from loopx_host.adapters.process.run_spec import Order
     from loopx_host.adapters.process.spawn import Started
 
 _ENDINGS = (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED)

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.launch import Limits
+    from loopx_host.lifecycle.extensions.process import Limits
 
 _MIB = 1 << 20
 

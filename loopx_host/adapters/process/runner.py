@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from loopx_host.lifecycle.launch import Ended
+from loopx_host.lifecycle.extensions.process import Ended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from loopx_host.adapters.process.confinement import Level
     from loopx_host.adapters.process.interrupts import Interrupts
-    from loopx_host.adapters.process.order import Order
+    from loopx_host.adapters.process.run_spec import Order
     from loopx_host.adapters.process.warm import WarmSupervisors
     from loopx_host.core.errors import Refused
-    from loopx_host.lifecycle.launch import Launch
+    from loopx_host.lifecycle.extensions.process import Launch
 
 
 class ProcessRunner:
@@ -53,7 +53,7 @@ class ProcessRunner:
             self._admit()
         from loopx_host.adapters.process.confinement import default_level
         from loopx_host.adapters.process.environment import provider_environment
-        from loopx_host.adapters.process.order import Order as Given
+        from loopx_host.adapters.process.run_spec import Order as Given
 
         level = self._level or default_level()
         environment = provider_environment(os.environ, launch.env_names, launch.env_set, launch.path_first)

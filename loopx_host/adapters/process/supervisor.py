@@ -14,19 +14,19 @@ import signal
 import time
 import warnings
 
-from loopx_host.adapters.process import descendants, landlock, order
+from loopx_host.adapters.process import descendants, landlock, run_spec
 from loopx_host.adapters.process.confinement import CONTAINED
 from loopx_host.adapters.process.interrupts import ASKING_TO_STOP
 from loopx_host.adapters.process.provider import attend
 from loopx_host.adapters.process.spawn import NotStarted
-from loopx_host.lifecycle.launch import Ended
+from loopx_host.lifecycle.extensions.process import Ended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from loopx_host.adapters.process.order import Order
+    from loopx_host.adapters.process.run_spec import Order
 
 SUPERVISED, NOT_COVERED = "supervised", "not_covered"
 _GRACE_SECONDS = 20.0  # beyond a run's own time: its end, the sweep, the removal of its directory
@@ -69,9 +69,9 @@ def serve(given: Order, stop: int, report: int, host: int) -> None:
         fenced = subreaper and given.level.includes(CONTAINED) and landlock.fence_signals(host)
         ended = attend(given, watched, subreaper=subreaper, fenced=fenced, children=_hear_of_children())
         ended.containment["host_death"] = SUPERVISED if subreaper else NOT_COVERED
-        data = order.packed_report(ended)
+        data = run_spec.packed_report(ended)
     except NotStarted as refused:
-        data = order.packed_refusal(refused.reason, refused.rung, refused.rows or [])
+        data = run_spec.packed_refusal(refused.reason, refused.rung, refused.rows or [])
     try:
         _write(report, data)
     except OSError:  # the host is gone
@@ -110,9 +110,9 @@ class Report:
             if self._reporting in ready:
                 chunk = os.read(self._reporting, _CHUNK)
                 kept += chunk
-                if not chunk or order.is_whole(kept):
+                if not chunk or run_spec.is_whole(kept):
                     break
-        return order.unpacked_report(bytes(kept))
+        return run_spec.unpacked_report(bytes(kept))
 
 
 def detach(*kept: int) -> None:

@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from loopx_host.lifecycle.launch import Grants
+    from loopx_host.lifecycle.extensions.process import Grants
 
 SANDBOX_EXEC = "/usr/bin/sandbox-exec"  # never looked up on a PATH that somebody else may have set
 

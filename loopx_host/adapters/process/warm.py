@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
 
-    from loopx_host.adapters.process.order import Order
-    from loopx_host.lifecycle.launch import Ended
+    from loopx_host.adapters.process.run_spec import Order
+    from loopx_host.lifecycle.extensions.process import Ended
 
 _CHUNK = 1 << 16
 _END_SECONDS = 10.0

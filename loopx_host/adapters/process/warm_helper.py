@@ -18,7 +18,7 @@ from loopx_host.adapters.process import (
     spawn,
     system_files,
 )
-from loopx_host.adapters.process.order import Order, is_whole
+from loopx_host.adapters.process.run_spec import Order, is_whole
 from loopx_host.adapters.process.supervisor import detach, serve
 
 _CHUNK = 1 << 16

@@ -1,0 +1,126 @@
+"""What a supervisor is told: one launch, its environment, its level; as an object and as bytes."""
+
+from __future__ import annotations
+
+from loopx_host.adapters.process.confinement import Level
+from loopx_host.lifecycle.extensions.process import Ended, Grants, Limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.lifecycle.extensions.process import Launch
+
+_LENGTH_BYTES = 8
+
+
+class Order:
+    """One run as the process that attends it needs it: everything is decided, nothing is looked up any more."""
+
+    __slots__ = ("argv", "bytecode_to", "environment", "grants", "level", "limits", "stdin")
+
+    def __init__(
+        self,
+        argv: list[str],
+        environment: dict[str, str],
+        limits: Limits,
+        grants: Grants,
+        level: Level,
+        *,
+        stdin: bytes = b"",
+        bytecode_to: str | None = None,
+    ) -> None:
+        self.argv = argv
+        self.environment = environment
+        self.limits = limits
+        self.grants = grants
+        self.level = level
+        self.stdin = stdin
+        self.bytecode_to = bytecode_to
+
+    @classmethod
+    def of(cls, launch: Launch, environment: dict[str, str], level: Level) -> Order:
+        """Return the order for a launch."""
+        return cls(
+            launch.argv,
+            environment,
+            launch.limits,
+            launch.grants,
+            level,
+            stdin=launch.stdin,
+            bytecode_to=launch.bytecode_to,
+        )
+
+    def packed(self) -> bytes:
+        """Return the order as bytes: a length, a JSON head, the request."""
+        head = {name: getattr(self, name) for name in ("argv", "environment", "bytecode_to")}
+        for name in ("limits", "grants", "level"):
+            value = getattr(self, name)
+            head[name] = {slot: getattr(value, slot) for slot in value.__slots__}
+        return packed(head, self.stdin)
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> Order:
+        """Return the order that `packed` made these bytes of."""
+        head, stdin = unpacked(data)
+        limits, grants, level = head["limits"], head["grants"], head["level"]
+        return cls(
+            head["argv"],
+            head["environment"],
+            Limits(limits.pop("timeout_seconds"), **limits),
+            Grants(**grants),
+            Level(**level),
+            stdin=stdin,
+            bytecode_to=head["bytecode_to"],
+        )
+
+
+def packed_report(ended: Ended) -> bytes:
+    """Return how a run ended as bytes."""
+    head = {slot: getattr(ended, slot) for slot in Ended.__slots__ if slot not in ("stdout", "stderr")}
+    return packed({"ended": head, "stdout_bytes": len(ended.stdout)}, ended.stdout + ended.stderr)
+
+
+def packed_refusal(reason: str, rung: str | None, rows: list[dict[str, Any]]) -> bytes:
+    """Return, as bytes, that the level could not be reached."""
+    return packed({"refused": {"missing": reason, "rung": rung, "limits": rows}}, b"")
+
+
+def unpacked_report(data: bytes) -> Ended | dict[str, Any] | None:
+    """Return how a run ended, or the refusal; None for bytes that are not a whole report."""
+    if not is_whole(data):
+        return None
+    head, rest = unpacked(data)
+    if "refused" in head:
+        refused: dict[str, Any] = head["refused"]
+        return refused
+    size = head["stdout_bytes"]
+    return Ended(**head["ended"], stdout=rest[:size], stderr=rest[size:])
+
+
+def packed(head: dict[str, Any], rest: bytes) -> bytes:
+    """Return a JSON head and raw bytes as one block: both lengths, then both."""
+    import json
+
+    encoded = json.dumps(head).encode("ascii")
+    lengths = (len(encoded).to_bytes(_LENGTH_BYTES, "little"), len(rest).to_bytes(_LENGTH_BYTES, "little"))
+    return b"".join((*lengths, encoded, rest))
+
+
+def is_whole(data: bytes | bytearray) -> bool:
+    """Whether these bytes are all of a block."""
+    return len(data) >= 2 * _LENGTH_BYTES and len(data) == 2 * _LENGTH_BYTES + sum(_lengths(data))
+
+
+def unpacked(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return the head and the bytes that `packed` was given."""
+    import json
+
+    size = 2 * _LENGTH_BYTES + _lengths(data)[0]
+    head: dict[str, Any] = json.loads(data[2 * _LENGTH_BYTES : size])
+    return head, data[size:]
+
+
+def _lengths(data: bytes | bytearray) -> tuple[int, int]:
+    parts = (data[:_LENGTH_BYTES], data[_LENGTH_BYTES : 2 * _LENGTH_BYTES])
+    return int.from_bytes(parts[0], "little"), int.from_bytes(parts[1], "little")

@@ -1,0 +1,1 @@
+"""One request to one ready provider, and what a package brings into the host."""

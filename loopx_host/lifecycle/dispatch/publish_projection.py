@@ -1,0 +1,313 @@
+"""The verb `publish-projection`: one run of a ready provider, its view judged by the host and kept for a surface."""
+
+from __future__ import annotations
+
+from loopx_host.core.canonical import canonical_bytes, canonical_digest
+from loopx_host.core.digest import sha256_hex
+from loopx_host.core.errors import refuse
+from loopx_host.core.text import one_line, redact, stderr_tail
+from loopx_host.lifecycle.dispatch.launch import run_launch
+from loopx_host.lifecycle.dispatch.outcome import SUCCEEDED, outcome
+from loopx_host.lifecycle.dispatch.run import check_request
+from loopx_host.lifecycle.dispatch.schemas import UNDECIDED, RunSchemas
+from loopx_host.lifecycle.extensions import receipts
+from loopx_host.lifecycle.extensions.activation import Activation
+from loopx_host.lifecycle.extensions.identity import LauncherNotFound
+from loopx_host.lifecycle.extensions.prerequisites import missing
+from loopx_host.lifecycle.extensions.probe import changed_since
+from loopx_host.lifecycle.extensions.readiness import DECIDED_BY_STATE, Readiness, readiness, refusal
+from loopx_host.lifecycle.extensions.refusals import changed_during_run, missing_entrypoint, moved
+from loopx_host.lifecycle.extensions.state import Entry, State
+from loopx_host.registry import surfaces
+from loopx_host.registry.schemas import Bundle
+from loopx_host.registry.surface_rules import OWNER_ONLY
+from loopx_host.registry.view_schemas import core_view_schema
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.core.errors import Refused
+    from loopx_host.lifecycle.dispatch.outcome import Outcome
+    from loopx_host.lifecycle.extensions.ports import (
+        Clock,
+        Judging,
+        Packages,
+        Plugins,
+        Processes,
+        Projections,
+        StateStore,
+    )
+    from loopx_host.lifecycle.extensions.process import Ended
+    from loopx_host.registry.manifest import Runtime
+
+PUBLISH_SCHEMA = "extension_projection_publish_receipt_v0"
+VERB = "publish-projection"
+_HOOK = "loopx_view_schemas"
+_CONTEXT_REFS = "context_refs"
+_NAMED = 5
+
+
+def publish_projection(
+    extension_id: str,
+    surface_id: str,
+    request: bytes,
+    *,
+    store: StateStore,
+    packages: Packages,
+    processes: Processes,
+    judging: Judging,
+    clock: Clock,
+    plugins: Plugins,
+    projections: Projections,
+    execute: bool,
+    timeout_seconds: float | None = None,
+    permissions: list[str] | None = None,
+    references: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """Publish one view, or say whether it would be (contract section 5); a preview starts neither judge nor provider.
+
+    `request` is the exact bytes the provider will read. It runs without permission but the granted `permissions`,
+    whose references have the absolute paths in `references`; where there are some, the provider reads the request as
+    canonical JSON with the rows `context_refs` in it, shaped as those of a governed call. What a provider does wrong
+    is in the receipt, ``ok: false``; a view that must not be shown is refused, and what was published before stays.
+    """
+    asked = check_request(request)
+    if references:
+        request = _with_references(extension_id, asked, references)
+        asked = check_request(request)
+    entry = State.parse(store.read(), store.location).entry(extension_id)
+    surface = _surface(entry, surface_id)
+    runtime, found = _admit(entry, packages)
+    _check_grants(entry, permissions or [])
+    _refuse_unknown_to_all(entry, surface)
+    schemas = RunSchemas(entry.id, runtime, store, judging)
+    schemas.admit(asked)
+    refused = _obstacle(entry, runtime, found, packages, ask=execute)
+    receipt = _receipt(entry, surface, request)
+    if not execute:
+        status = "ready" if refused is None else "not_ready"
+        return {**receipt, "status": status, "would_refuse": receipts.would_refuse(refused)}
+    if refused is not None or found.target is None or found.identity is None:
+        again = ("extension", "doctor", entry.id, "--execute")
+        raise refused or missing_entrypoint(LauncherNotFound(runtime.target, [], ""), again)
+    schema = _view_schema(entry, surface, plugins)
+    launch = run_launch(
+        found.target,
+        runtime,
+        found.identity,
+        packages,
+        request=request,
+        seconds=timeout_seconds,
+        permissions=permissions,
+        references=references,
+    )
+    receipt |= {"dry_run": False, "executed": True, "at": clock.now(), "run_id": clock.run_id()}
+    ended = processes.run(launch)
+    changed = changed_since(found.identity, found.target, packages)
+    if changed:
+        raise changed_during_run(entry.id, changed, ended)
+    judged = outcome(ended, schemas.response)
+    receipt |= _run_facts(ended, judged)
+    if judged.status != SUCCEEDED or judged.result is None:
+        return {**receipt, "ok": False, "status": judged.status, "provider_result": _harmless(judged.result)}
+    payload = judged.result.get("view", judged.result)
+    _refuse_private(entry, surface, payload)
+    if not isinstance(payload, dict):
+        raise _invalid(entry, surface, [{"pointer": "/view", "message": "a view is one JSON object"}])
+    verdict = judging.violations(Bundle(surface["view_schema"], schema, {}), payload)
+    if verdict != []:
+        raise _invalid(entry, surface, verdict or UNDECIDED)
+    document = surfaces.projection(entry.manifest, surface, payload, receipt["at"])
+    data = surfaces.projection_bytes(document)
+    _refuse_moved(entry, store)
+    _write(entry, surface, data, projections)
+    return {
+        **receipt,
+        "status": "published",
+        "payload_sha256": document["payload_sha256"],
+        "readback_verified": True,
+        "state": surfaces.shown(entry.manifest, surface, data, receipt["at"]).state,
+    }
+
+
+def _surface(entry: Entry, surface_id: str) -> dict[str, Any]:
+    surface = surfaces.surface_of(entry.manifest, surface_id)
+    if surface is not None:
+        return surface
+    names = [one["id"] for one in surfaces.declared(entry.manifest)]
+    raise refuse(
+        "surface_unknown",
+        one_line(surface_id, 60),
+        f"extension `{entry.id}` declares no surface `{one_line(surface_id, 60)}`",
+        hint=f"it declares: {', '.join(names)}" if names else "it declares none",
+        next_command=("extension", "show", entry.id),
+        surfaces=names,
+    )
+
+
+def _admit(entry: Entry, packages: Packages) -> tuple[Runtime, Readiness]:
+    """Refuse what the state decides; return the runtime and its readiness, which the environment decides."""
+    runtime = entry.manifest.runtime
+    if runtime is None:
+        raise refusal(entry, Readiness("runtime_missing"))
+    found = readiness(entry, packages)
+    if found.verdict in DECIDED_BY_STATE:
+        raise refusal(entry, found)
+    return runtime, found
+
+
+def _obstacle(entry: Entry, runtime: Runtime, found: Readiness, packages: Packages, *, ask: bool) -> Refused | None:
+    """Return what the environment decides against a publication, or None."""
+    if not found.is_ready:
+        return refusal(entry, found)
+    if found.target is not None and packages.owner(found.target) is None:
+        return refuse(
+            "provider_unowned",
+            entry.id,
+            f"the provider of `{entry.id}` belongs to no installed package; nobody answers for what it shows",
+            hint="install it as a package, then upgrade the extension",
+        )
+    return missing(entry.id, runtime, packages, ask=ask)
+
+
+def _with_references(extension_id: str, asked: dict[str, Any], references: dict[str, str]) -> bytes:
+    """Return the request with the references the host opened. Raises Refused `reference_invalid`."""
+    if _CONTEXT_REFS in asked:
+        raise refuse(
+            "reference_invalid",
+            extension_id,
+            f"the request names `{_CONTEXT_REFS}` itself; the host writes them when references are granted",
+            hint=f"leave `{_CONTEXT_REFS}` out of the request",
+        )
+    rows = [{"name": name, "kind": "path", "path": path} for name, path in sorted(references.items())]
+    return canonical_bytes({**asked, _CONTEXT_REFS: rows})
+
+
+def _check_grants(entry: Entry, permissions: list[str]) -> None:
+    """Refuse to grant what the trusted manifest does not declare."""
+    known = set(entry.manifest.permissions)
+    for token in permissions:
+        if token not in known:
+            raise refuse(
+                "reference_invalid",
+                one_line(token, 80),
+                f"extension `{entry.id}` does not declare the permission `{one_line(token, 80)}`",
+                hint="grant what it declares, or nothing",
+            )
+
+
+def _refuse_unknown_to_all(entry: Entry, surface: dict[str, Any]) -> None:
+    """Refuse a view schema that core does not know when the package has nothing that could bring it."""
+    if core_view_schema(surface["view_schema"]) is None and not Activation.of(entry).plugins:
+        raise _schema_unknown(entry, surface, "its package brings no view schemas")
+
+
+def _view_schema(entry: Entry, surface: dict[str, Any], plugins: Plugins) -> dict[str, Any]:
+    """Return the schema that judges the views of a surface: core's, or else the one its activated package has.
+
+    The name of a schema of core always means that one, whatever a package says.
+    """
+    name = surface["view_schema"]
+    known = core_view_schema(name)
+    if known is not None:
+        return known
+    answers = plugins.call(Activation.of(entry), _HOOK, {})
+    offered = [one[name] for one in answers if isinstance(one, dict) and isinstance(one.get(name), dict)]
+    if len({canonical_digest(schema) for schema in offered}) != 1:
+        why = "its package brings several under this name" if offered else "its package does not bring it"
+        raise _schema_unknown(entry, surface, why)
+    schema: dict[str, Any] = offered[0]
+    return schema
+
+
+def _schema_unknown(entry: Entry, surface: dict[str, Any], why: str) -> Refused:
+    return refuse(
+        "view_schema_unknown",
+        surface["view_schema"],
+        f"the host does not know the view schema `{surface['view_schema']}` of surface `{surface['id']}`: {why}",
+        hint="nothing was started; what a provider says of its own view counts for nothing",
+        next_command=("extension", "show", entry.id),
+    )
+
+
+def _receipt(entry: Entry, surface: dict[str, Any], request: bytes) -> dict[str, Any]:
+    return {
+        "ok": True,
+        "schema_version": PUBLISH_SCHEMA,
+        "operation": "publish_projection",
+        "extension_id": entry.id,
+        "surface_id": surface["id"],
+        "revision": entry.active.id,
+        "dry_run": True,
+        "executed": False,
+        "status": "ready",
+        "payload_sha256": None,
+        "readback_verified": False,
+        "provider_version": entry.manifest.version,
+        "visibility": surface["visibility"],
+        "view_schema": surface["view_schema"],
+        "request_sha256": sha256_hex(request),
+    }
+
+
+def _run_facts(ended: Ended, judged: Outcome) -> dict[str, Any]:
+    """Return what a receipt says of the run; the answer itself is not in it."""
+    return {
+        "exit_code": ended.exit_code,
+        "failure_kind": judged.failure_kind,
+        "error": judged.error and redact(judged.error),
+        "signal": ended.signal,
+        "duration_ms": ended.duration_ms,
+        "response_sha256": sha256_hex(ended.stdout),
+        "stderr_tail": stderr_tail(ended.stderr),
+        "containment": ended.containment,
+    }
+
+
+def _harmless(result: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the answer of a provider that failed, unless it holds what a receipt should not repeat."""
+    return None if surfaces.private_rows(result, OWNER_ONLY) else result
+
+
+def _refuse_private(entry: Entry, surface: dict[str, Any], payload: object) -> None:
+    """Look for private material before anybody judges the view: whatever a judge says, this holds."""
+    rows = surfaces.private_rows(payload, surface["visibility"])
+    if rows:
+        places = ", ".join(f"{row['pointer'] or '/'} ({row['kind']})" for row in rows[:_NAMED])
+        raise refuse(
+            "private_material",
+            entry.id,
+            f"the view for the {surface['visibility']} surface `{surface['id']}` holds private material: {places}",
+            hint="let the provider leave it out; nothing was published",
+            findings=rows,
+        )
+
+
+def _invalid(entry: Entry, surface: dict[str, Any], rows: list[dict[str, str]]) -> Refused:
+    return refuse(
+        "view_invalid",
+        entry.id,
+        f"the view breaks `{surface['view_schema']}` at {rows[0]['pointer'] or '/'}: {rows[0]['message']}",
+        hint="let the provider follow the schema of its surface; nothing was published",
+        violations=rows,
+    )
+
+
+def _refuse_moved(entry: Entry, store: StateStore) -> None:
+    """Refuse to publish for an extension that was switched, disabled or taken away while its provider ran."""
+    now = State.parse(store.read(), store.location).find(entry.id)
+    if not isinstance(now, Entry) or now.active.id != entry.active.id or not now.enabled:
+        raise moved(entry.id)
+
+
+def _write(entry: Entry, surface: dict[str, Any], data: bytes, projections: Projections) -> None:
+    """Write, and believe it only when it reads back as the same bytes."""
+    projections.publish(entry.id, surface["id"], data)
+    if projections.read(entry.id, surface["id"]) != data:
+        raise refuse(
+            "state_moved",
+            entry.id,
+            f"what is published on `{surface['id']}` is not what was written; another command wrote there meanwhile",
+            hint="look again, then repeat the command",
+        )

@@ -1,0 +1,1 @@
+"""What may run: trusted revisions, their proof, and the commands that change them."""

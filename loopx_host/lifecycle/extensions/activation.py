@@ -1,0 +1,59 @@
+"""What of a package may run inside the host: pinned when its extension was installed and proved, and nothing else."""
+
+from __future__ import annotations
+
+from loopx_host.lifecycle.extensions.state import Entry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.lifecycle.extensions.state import State
+
+
+class Activation:
+    """The entry points of one extension: `plugins` and `commands` are rows of name and value.
+
+    `distribution` is the name and version of the package that carries them.
+    """
+
+    __slots__ = ("commands", "distribution", "extension_id", "plugins")
+
+    def __init__(
+        self,
+        extension_id: str,
+        distribution: dict[str, str] | None,
+        plugins: list[dict[str, str]],
+        commands: list[dict[str, str]],
+    ) -> None:
+        self.extension_id = extension_id
+        self.distribution = distribution
+        self.plugins = plugins
+        self.commands = commands
+
+    @classmethod
+    def of(cls, entry: Entry) -> Activation:
+        """Return what the active revision of an entry pinned."""
+        raw: dict[str, Any] = entry.active.raw
+        return cls(entry.id, raw.get("distribution"), _rows(raw.get("plugins")), _rows(raw.get("commands")))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of the package runs inside the host."""
+        return not self.plugins and not self.commands
+
+
+def active_commands(state: State) -> set[str]:
+    """Return the names of the commands that enabled extensions bring."""
+    entries = (entry for entry in state.entries() if isinstance(entry, Entry) and entry.enabled)
+    return {row["name"] for entry in entries for row in Activation.of(entry).commands}
+
+
+def _rows(found: object) -> list[dict[str, str]]:
+    """Return the rows of a state file that have the shape of entry points."""
+    rows = found if isinstance(found, list) else []
+    return [
+        {"name": row["name"], "value": row["value"]}
+        for row in rows
+        if isinstance(row, dict) and isinstance(row.get("name"), str) and isinstance(row.get("value"), str)
+    ]

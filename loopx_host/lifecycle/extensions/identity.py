@@ -1,0 +1,76 @@
+"""What is executed and what it is made of: a target, its runtime identity, and what changed since the proof."""
+
+from __future__ import annotations
+
+from loopx_host.core.canonical import canonical_digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.registry.manifest import Runtime
+
+ENTRYPOINT, MODULE = "entrypoint", "python_module"
+
+
+class Launcher:
+    """A resolved launcher: `path` is the absolute path that is executed, never resolved through links.
+
+    For `python_module` it is the interpreter, so that a venv's ``python`` keeps its venv.
+    """
+
+    __slots__ = ("kind", "module", "path")
+
+    def __init__(self, kind: str, path: str, module: str | None = None) -> None:
+        self.kind = kind
+        self.path = path
+        self.module = module
+
+    def argv(self, args: list[str]) -> list[str]:
+        """Return the argument list of one run; a module runs with the unsafe path off (``-P``)."""
+        if self.module is None:
+            return [self.path, *args]
+        return [self.path, "-P", "-m", self.module, *args]
+
+    def pin(self) -> dict[str, Any]:
+        """Return the target as the state file keeps it."""
+        return {"kind": self.kind, "path": self.path}
+
+    @classmethod
+    def from_pin(cls, pin: dict[str, Any], runtime: Runtime) -> Launcher:
+        """Return the target a revision was pinned to."""
+        return cls(pin["kind"], pin["path"], runtime.python_module)
+
+
+class LauncherNotFound:
+    """A launcher that was not found; `searched` is every place looked at, in order."""
+
+    __slots__ = ("environment", "name", "searched")
+
+    def __init__(self, name: str, searched: list[str], environment: str) -> None:
+        self.name = name
+        self.searched = searched
+        self.environment = environment
+
+
+class RuntimeIdentity:
+    """One digest over group digests of content (contract section 5, *Readiness*).
+
+    `launcher_sha256` is the digest of the launcher file alone, for people and plans; `details` hold the owner,
+    the files and the closure behind the groups, and what they do not cover.
+    """
+
+    __slots__ = ("details", "digest", "groups", "launcher_sha256")
+
+    def __init__(
+        self, groups: dict[str, str], launcher_sha256: str = "", details: dict[str, Any] | None = None
+    ) -> None:
+        self.groups = groups
+        self.launcher_sha256 = launcher_sha256
+        self.details = details or {}
+        self.digest = canonical_digest(groups)
+
+
+def changes(proved: dict[str, str], now: dict[str, str]) -> list[str]:
+    """Return the names of the groups that differ between a proof and the present, sorted."""
+    return sorted(name for name in proved.keys() | now.keys() if proved.get(name) != now.get(name))

@@ -1,0 +1,230 @@
+"""What the lifecycle needs from outside; each port has one adapter and one contract suite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from loopx_host.lifecycle.extensions.activation import Activation
+    from loopx_host.lifecycle.extensions.identity import Launcher, LauncherNotFound, RuntimeIdentity
+    from loopx_host.lifecycle.extensions.process import Ended, Launch
+    from loopx_host.lifecycle.extensions.state import Replacement
+    from loopx_host.registry.manifest import Runtime
+    from loopx_host.registry.schemas import Bundle
+
+    Verdict = list[dict[str, str]] | None
+
+
+class StateStore(Protocol):
+    """The activation state file: bounded reads, and changes that are all or nothing."""
+
+    @property
+    def location(self) -> str:
+        """The path of the state file, for messages."""
+        ...
+
+    def read(self) -> bytes | None:
+        """Return the file's bytes, or None when there is none. Takes no lock, creates nothing.
+
+        Raises Refused: `state_unsafe`, `state_unreadable`, `state_damaged` (larger than its bound).
+        """
+        ...
+
+    def change(self, edit: Callable[[bytes | None], Replacement]) -> None:
+        """Replace the file by ``edit(bytes now)`` under the lock, durably, or leave it as it was.
+
+        The schemas a replacement brings are kept before it and those it no longer refers to dropped after it.
+        Raises Refused: those of `read`, `lock_busy`, `state_unwritable`, and whatever `edit` raises.
+        """
+        ...
+
+    def read_schema(self, digest: str) -> bytes | None:
+        """Return a kept schema file by its SHA-256, or None when it is gone or has other bytes."""
+        ...
+
+    def preserve(self, data: bytes, mark: str) -> str:
+        """Keep a copy of a damaged state file beside it, once per `mark`; return its path, as shown.
+
+        `mark` is at least 8 hex digits that name the damage.
+        """
+        ...
+
+    def set_aside(self, is_damaged: Callable[[], bool]) -> str | None:
+        """Move the state file to a name that says it is damaged, under the lock; return its path, as shown.
+
+        None when `is_damaged`, asked again under the lock, says that somebody mended it meanwhile.
+
+        Raises Refused: `lock_busy`, `state_unwritable`, `state_unsafe`.
+        """
+        ...
+
+
+class Packages(Protocol):
+    """Launchers and the identity of what stands behind them."""
+
+    def resolve(self, runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound:
+        """Find the launcher a manifest names: the host's scripts directory, then PATH, or a path.
+
+        A relative path is taken from `folder`. Raises Refused `entrypoint_path` when the path found cannot be
+        kept in a state file (it is not UTF-8).
+        """
+        ...
+
+    def identify(self, target: Launcher) -> RuntimeIdentity | None:
+        """Return the identity of the very path that is executed, or None when it cannot be executed."""
+        ...
+
+    def owner(self, target: Launcher) -> dict[str, str] | None:
+        """Return name and version of the distribution that carries the launcher, or None: unowned."""
+        ...
+
+    def entry_points(self, target: Launcher, extension_id: str) -> dict[str, list[dict[str, str]]]:
+        """Return rows of name and value, sorted: `plugins` of this extension and `commands`, from metadata alone.
+
+        They are what the distribution that carries the launcher advertises; malformed ones are left out. One that
+        lies in another environment than the host cannot be loaded into it and has none.
+        """
+        ...
+
+    def remember(self, identity: RuntimeIdentity) -> None:
+        """Keep, as a cache, the per-file digests behind an identity that was proved."""
+        ...
+
+    def touched(self, identity: RuntimeIdentity) -> list[str]:
+        """Name the covered files whose stat is not what it was when this port took `identity`, even if put back."""
+        ...
+
+    def explain(self, proved: str, now: RuntimeIdentity, changed: list[str]) -> list[str]:
+        """Name the files and libraries that differ from the identity `proved`, as far as they are remembered."""
+        ...
+
+    def pip_command(self, owner: dict[str, str], launcher: str | None = None) -> str:
+        """Return the command that would put a distribution back, into the environment `launcher` lies in.
+
+        It is shown to a person and never run.
+        """
+        ...
+
+    def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:
+        """Return the host-owned directory with this identity's byte code, or None when there is none yet."""
+        ...
+
+    def new_bytecode(self, identity: RuntimeIdentity) -> str | None:
+        """Return a path that is not there yet, for the process port to bring byte code to, or None."""
+        ...
+
+    def keep_bytecode(self, identity: RuntimeIdentity, new: str, *, proved: bool) -> None:
+        """Make what was brought to the place `new` the byte code of an identity that is `proved`, or drop it."""
+        ...
+
+    def prerequisite(self, name: str, *, ask: bool) -> tuple[str, str | None] | None:
+        """Return (path, version or None) of a program a provider declares; None when it is not there.
+
+        A program of an installed runtime wheel comes before PATH. Without `ask` nothing is started: the version
+        is the remembered one of an unchanged program, or None. Asking it is a bounded run.
+        """
+        ...
+
+    def platform(self) -> str:
+        """Name the platform a proof holds for."""
+        ...
+
+
+class Discovery(Protocol):
+    """What the environment offers, from package metadata alone."""
+
+    def offers(self, *, rebuild: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Return (rows of `registry.offers`, what became of the index)."""
+        ...
+
+    def findings(self) -> list[dict[str, Any]]:
+        """Return what is damaged, left over, doubled or executed at start: rows of check, code, subject, summary."""
+        ...
+
+
+class Judging(Protocol):
+    """Applies a third party's schema to an instance, within a bound of its own."""
+
+    def violations(self, bundle: Bundle, instance: object) -> Verdict:
+        """Return rows of pointer and message, empty when the instance is valid; None when it cannot be told."""
+        ...
+
+
+class Processes(Protocol):
+    """Runs one bounded process at a time and ends all it started."""
+
+    def run(self, launch: Launch) -> Ended:
+        """Run to the end or to a bound, with no rights but the grants. Never raises for what the provider does.
+
+        Raises Refused `containment_unavailable` before the start where a demanded level cannot be reached, and
+        Interrupted after everything has ended when a signal asked the host to stop.
+        """
+        ...
+
+
+class Plugins(Protocol):
+    """Runs what packages bring into the host, in a process that can be ended (contract section 7)."""
+
+    def call(self, activation: Activation, hook: str, arguments: dict[str, Any]) -> list[Any]:
+        """Call a hook of one package; return what its implementations answered, without None.
+
+        Raises Refused: `activation_changed`, `plugin_load_failed`, `plugin_signature`, `plugin_hook_failed`.
+        """
+        ...
+
+    def command(self, activation: Activation, name: str, arguments: list[str], host: object) -> dict[str, Any]:
+        """Run a command of one package and return its document; `host` is what the command may ask for.
+
+        Raises Refused as `call` does, and whatever the command's own request to `host` was refused with.
+        """
+        ...
+
+
+class Projections(Protocol):
+    """The views that extensions published; all or nothing, private, and never part of the activation state."""
+
+    def publish(self, extension_id: str, surface_id: str, data: bytes) -> None:
+        """Replace what is published on one surface, durably, or leave it as it was.
+
+        Raises Refused: `state_unwritable`.
+        """
+        ...
+
+    def read(self, extension_id: str, surface_id: str) -> bytes | None:
+        """Return what is published on one surface; None when nothing is, no bytes at all when it cannot be read."""
+        ...
+
+    def remove(self, extension_id: str) -> None:
+        """Remove all that one extension published, if anything. Raises Refused: `state_unwritable`."""
+        ...
+
+
+class References(Protocol):
+    """The paths that a caller's context references stand for."""
+
+    def resolve(self, name: str, path: str) -> str:
+        """Return the absolute path, links resolved, of a directory or file. Raises Refused `reference_invalid`."""
+        ...
+
+
+class Ladder(Protocol):
+    """The levels of containment (contract section 6) that can be reached here."""
+
+    def reach(self) -> dict[str, Any]:
+        """Return `default`, the level a run has here without asking, `highest`, and `reasons` why not more."""
+        ...
+
+
+class Clock(Protocol):
+    """Time and names that must be unique."""
+
+    def now(self) -> str:
+        """Return the time as RFC 3339 UTC, whole seconds."""
+        ...
+
+    def run_id(self) -> str:
+        """Return 24 unpredictable hex digits."""
+        ...

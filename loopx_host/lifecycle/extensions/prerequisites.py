@@ -1,0 +1,72 @@
+"""`[runtime.requires]`: what must be there before anything is started (contract section 2)."""
+
+from __future__ import annotations
+
+from loopx_host.core.codes import CODES
+from loopx_host.core.errors import refuse
+from loopx_host.core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from loopx_host.core.errors import Refused
+    from loopx_host.lifecycle.extensions.ports import Packages
+    from loopx_host.registry.manifest import Runtime
+
+
+def missing(extension_id: str, runtime: Runtime, packages: Packages, *, ask: bool) -> Refused | None:
+    """Return the refusal for the first prerequisite that is absent or too old, or None.
+
+    Only an executed verb may `ask` a program for its version; for a preview one that is there will do, unless it
+    is remembered to be too old.
+
+    The code is ``<name>_unavailable`` where the table knows the name, else `prerequisite_unavailable`; exit 69.
+    """
+    for name, wanted in sorted(runtime.requires.items()):
+        path, version = packages.prerequisite(name, ask=ask) or (None, None)
+        unknown = path is not None and version is None and not ask
+        if not unknown and (path is None or version is None or not satisfies(version, wanted)):
+            return _unavailable(extension_id, name, wanted, path, version)
+    return None
+
+
+def folders(runtime: Runtime, packages: Packages) -> list[str]:
+    """Return the directories of the prerequisites, which go before PATH for the provider."""
+    found = (packages.prerequisite(name, ask=False) for name in sorted(runtime.requires))
+    return list(dict.fromkeys(one[0].rpartition("/")[0] for one in found if one))
+
+
+def satisfies(version: str, wanted: str) -> bool:
+    """Whether a dotted version meets every clause of a constraint such as ``>=22.22.3,<25``."""
+    have = _numbers(version)
+    return bool(have) and all(_holds(have, clause.strip()) for clause in wanted.split(","))
+
+
+def _holds(have: list[int], clause: str) -> bool:
+    operator = clause.rstrip("0123456789. ")
+    want = _numbers(clause[len(operator) :])
+    length = max(len(have), len(want))
+    left, right = ([*numbers, *[0] * (length - len(numbers))] for numbers in (have, want))
+    return {
+        ">=": left >= right,
+        "<=": left <= right,
+        "==": left == right,
+        ">": left > right,
+        "<": left < right,
+    }[operator]
+
+
+def _numbers(version: str) -> list[int]:
+    parts = version.strip().split(".")
+    return [int(part) for part in parts] if all(part.isascii() and part.isdigit() for part in parts) else []
+
+
+def _unavailable(extension_id: str, name: str, wanted: str, path: str | None, version: str | None) -> Refused:
+    code = f"{name}_unavailable" if f"{name}_unavailable" in CODES else "prerequisite_unavailable"
+    have = f"{path} is version {one_line(version or 'unknown', 40)}" if path else "it is not installed"
+    return refuse(
+        code,
+        name,
+        f"extension `{extension_id}` needs {name} {wanted}, and {have}; nothing was started",
+        hint="the extra `runtime` of loopx-core brings Node" if name == "node" else f"install {name}",
+        prerequisite={"name": name, "requires": wanted, "path": path, "version": version},
+    )

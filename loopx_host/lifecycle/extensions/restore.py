@@ -1,0 +1,178 @@
+"""The verb `restore`: install what an export names, where exactly the same manifest is at hand."""
+
+from __future__ import annotations
+
+from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.strict_json import JsonViolation, parse_object
+from loopx_host.core.text import one_line
+from loopx_host.lifecycle.extensions.disable import disable
+from loopx_host.lifecycle.extensions.export import EXPORT_SCHEMA
+from loopx_host.lifecycle.extensions.install import install
+from loopx_host.lifecycle.extensions.plan import bind, content_digest
+from loopx_host.lifecycle.extensions.state import BadEntry, State
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from loopx_host.lifecycle.extensions.admission import Source
+    from loopx_host.lifecycle.extensions.ports import Clock, Packages, Processes, StateStore
+
+RESTORE_SCHEMA = "loopx_extension_restore_v0"
+# What became of a row; the first three mean that nothing is missing.
+DONE = frozenset({"installed", "would_install", "already_installed"})
+
+
+def restore(
+    data: bytes,
+    path: str,
+    *,
+    open_source: Callable[[str], Source],
+    store: StateStore,
+    packages: Packages,
+    processes: Processes,
+    clock: Clock,
+    core_capabilities: frozenset[str],
+    execute: bool,
+    plan: str | None,
+) -> dict[str, Any]:
+    """Install the extensions of an export whose manifest has the same digest here; list the rest.
+
+    Each is an install of its own, doctor included. For what is missing the row carries the pip command that
+    would bring it; it is never run. ``ok`` is false when an executed restore is incomplete.
+    """
+    items = _items(data, path)
+
+    def install_one(source: Source, *, for_real: bool) -> dict[str, Any]:
+        return install(
+            source,
+            store=store,
+            packages=packages,
+            processes=processes,
+            clock=clock,
+            core_capabilities=core_capabilities,
+            execute=for_real,
+            plan=None,
+        )
+
+    def one(item: dict[str, Any], *, for_real: bool) -> dict[str, Any]:
+        try:
+            status = _standing(item, State.parse(store.read(), store.location))
+            if status is None:
+                source = _exported(open_source, item)
+                refused = install_one(source, for_real=for_real).get("would_refuse")
+                if refused:
+                    return _row(item, "refused", refused["code"], refused["error"], packages)
+                if for_real and not item["enabled"]:
+                    disable(item["id"], store=store, clock=clock, execute=True, plan=None)
+                status = "installed" if for_real else "would_install"
+        except Refused as refused_one:
+            said = refused_one.diagnostic
+            return _row(item, "refused", said.code, said.summary, packages)
+        return _row(item, status, None, None, packages)
+
+    rows = [one(item, for_real=False) for item in items]
+    digest = content_digest(
+        "restore", [[item["digest"], row["status"]] for item, row in zip(items, rows, strict=True)]
+    )
+    bind(digest, plan, "restore", ("extension", "restore", path))
+    if execute:
+        rows = [one(item, for_real=True) for item in items]
+    complete = all(row["status"] in DONE for row in rows)
+    return {
+        "ok": complete or not execute,
+        "schema_version": RESTORE_SCHEMA,
+        "operation": "restore",
+        "dry_run": not execute,
+        "changed": any(row["status"] == "installed" for row in rows),
+        "complete": complete,
+        "extensions": rows,
+        "plan": digest,
+        "next_command": None if execute else ("extension", "restore", path, "--execute"),
+    }
+
+
+def _standing(item: dict[str, Any], state: State) -> str | None:
+    """Return the status of what is already there, or None when it is to be installed."""
+    found = state.find(item["id"])
+    if found is None:
+        return None
+    if isinstance(found, BadEntry):
+        raise found.refusal()
+    return "already_installed" if found.active.manifest.digest == item["digest"] else "another_revision_installed"
+
+
+def _manifest_path(item: dict[str, Any]) -> str:
+    path: str | None = item["manifest_path"]
+    if path is None:
+        raise refuse(
+            "manifest_unreadable",
+            item["id"],
+            f"`{item['id']}` was installed by a tool that did not record where its manifest is",
+            hint="install it by hand with --manifest",
+        )
+    return path
+
+
+def _exported(open_source: Callable[[str], Source], item: dict[str, Any]) -> Source:
+    """Return the manifest an export names, if it still is that one. Raises Refused."""
+    source = open_source(_manifest_path(item))
+    if source.manifest.digest != item["digest"] or source.manifest.id != item["id"]:
+        raise refuse(
+            "manifest_changed",
+            item["id"],
+            f"the manifest of `{item['id']}` at {source.path} is not the exported one",
+            hint="install the exported version of its package, or install this one by hand",
+        )
+    return source
+
+
+def _row(
+    item: dict[str, Any], status: str, code: str | None, reason: str | None, packages: Packages
+) -> dict[str, Any]:
+    owner = item["distribution"]
+    missing = status not in DONE
+    return {
+        "id": item["id"],
+        "revision": item["revision"],
+        "status": status,
+        "code": code,
+        "reason": reason,
+        "install_package": packages.pip_command(owner) if missing and owner else None,
+    }
+
+
+def _items(data: bytes, path: str) -> list[dict[str, Any]]:
+    """Return the rows of an export. Raises Refused `export_invalid`."""
+    try:
+        document = parse_object(data)
+    except JsonViolation as violation:
+        raise _invalid(path, str(violation)) from None
+    rows = document.get("extensions")
+    if document.get("schema") != EXPORT_SCHEMA or not isinstance(rows, list):
+        raise _invalid(path, f"its schema is not {EXPORT_SCHEMA}")
+    for row in rows:
+        if not _is_item(row):
+            raise _invalid(path, "it has a row that no export writes")
+    return rows
+
+
+def _is_item(row: object) -> bool:
+    if not isinstance(row, dict):
+        return False
+    owner = row.get("distribution")
+    path = row.get("manifest_path")
+    texts = all(isinstance(row.get(key), str) for key in ("id", "revision", "digest"))
+    placed = path is None or (isinstance(path, str) and path.startswith("/") and "\0" not in path)
+    named = owner is None or (isinstance(owner, dict) and all(isinstance(owner.get(key), str) for key in _OWNER))
+    return texts and placed and named and isinstance(row.get("enabled"), bool)
+
+
+_OWNER = ("name", "version")
+
+
+def _invalid(path: str, reason: str) -> Refused:
+    shown = one_line(path, 200)
+    summary = f"{shown} is not an export of loopx: {reason}"
+    return refuse("export_invalid", shown, summary, hint="make one with `loopx extension export`")

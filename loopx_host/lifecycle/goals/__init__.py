@@ -1,0 +1,1 @@
+"""What a goal may ask of a capability: bindings and governed calls."""
