@@ -164,14 +164,14 @@ class Operations(GovernedOperations):
     def host_doctor(self) -> dict[str, Any]:
         """Check state, extensions and environment."""
         from loopx_host.adapters.packages.environment import LocalEnvironment
-        from loopx_host.adapters.process.containment_probe import MachineLadder
+        from loopx_host.adapters.process.containment_probe import ForkedContainmentProbe
         from loopx_host.lifecycle.extensions.host_doctor import host_doctor
 
         return host_doctor(
             store=self._store(),
             packages=self._packages(),
             discovery=LocalEnvironment(),
-            ladder=MachineLadder(),
+            containment=ForkedContainmentProbe(),
         )
 
     def init(

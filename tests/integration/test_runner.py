@@ -410,18 +410,18 @@ def test_a_provider_that_cannot_be_killed_is_given_up_and_told(puppets: Loopx, p
         puppets,
         place,
         f"""
-        import loopx_host.adapters.process.provider as provider
+        import loopx_host.adapters.process.supervised_run as supervised_run
         from loopx_host.adapters.process.confinement import Level
-        from loopx_host.adapters.process.run_spec import Order
+        from loopx_host.adapters.process.run_spec import RunSpec
         from loopx_host.lifecycle.extensions.process import Grants, Limits
         def forbidden(*_):
             raise PermissionError
         os.{call} = forbidden
-        provider._KILL_SECONDS = 0.1
+        supervised_run._KILL_SECONDS = 0.1
         given = json.dumps(request("record('leader')\\nready()\\nwait_for_go()")).encode()
         level = Level("limits")
-        order = Order([{str(program)!r}], {{}}, Limits(0.5), Grants(), level, stdin=given)
-        ended = provider.attend(order, -1, subreaper=False)
+        spec = RunSpec([{str(program)!r}], {{}}, Limits(0.5), Grants(), level, stdin=given)
+        ended = supervised_run.attend(spec, -1, subreaper=False)
         tell(reason=ended.stopped_by, code=ended.exit_code, signal=ended.signal, containment=ended.containment)
         """,
     )

@@ -23,8 +23,8 @@ _NEEDS = {
 }
 
 
-class MachineLadder:
-    """The ladder of this machine; see the port `extensions.ports.Ladder`."""
+class ForkedContainmentProbe:
+    """The port `extensions.ports.ContainmentProbe`, on this machine."""
 
     def reach(self) -> dict[str, Any]:
         """Return the default level reached, the highest one, and why it is not more (see the port)."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _LENGTH_BYTES = 8
 
 
-class Order:
+class RunSpec:
     """One run as the process that attends it needs it: everything is decided, nothing is looked up any more."""
 
     __slots__ = ("argv", "bytecode_to", "environment", "grants", "level", "limits", "stdin")
@@ -39,8 +39,8 @@ class Order:
         self.bytecode_to = bytecode_to
 
     @classmethod
-    def of(cls, launch: Launch, environment: dict[str, str], level: Level) -> Order:
-        """Return the order for a launch."""
+    def of(cls, launch: Launch, environment: dict[str, str], level: Level) -> RunSpec:
+        """Return the specification of a launch."""
         return cls(
             launch.argv,
             environment,
@@ -52,7 +52,7 @@ class Order:
         )
 
     def packed(self) -> bytes:
-        """Return the order as bytes: a length, a JSON head, the request."""
+        """Return it as bytes: a length, a JSON head, the request."""
         head = {name: getattr(self, name) for name in ("argv", "environment", "bytecode_to")}
         for name in ("limits", "grants", "level"):
             value = getattr(self, name)
@@ -60,8 +60,8 @@ class Order:
         return packed(head, self.stdin)
 
     @classmethod
-    def unpacked(cls, data: bytes) -> Order:
-        """Return the order that `packed` made these bytes of."""
+    def unpacked(cls, data: bytes) -> RunSpec:
+        """Return what `packed` made these bytes of."""
         head, stdin = unpacked(data)
         limits, grants, level = head["limits"], head["grants"], head["level"]
         return cls(

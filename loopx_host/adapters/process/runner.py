@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from loopx_host.adapters.process.confinement import Level
     from loopx_host.adapters.process.interrupts import Interrupts
-    from loopx_host.adapters.process.run_spec import Order
+    from loopx_host.adapters.process.run_spec import RunSpec
     from loopx_host.adapters.process.warm import WarmSupervisors
     from loopx_host.core.errors import Refused
     from loopx_host.lifecycle.extensions.process import Launch
@@ -53,41 +53,41 @@ class ProcessRunner:
             self._admit()
         from loopx_host.adapters.process.confinement import default_level
         from loopx_host.adapters.process.environment import provider_environment
-        from loopx_host.adapters.process.run_spec import Order as Given
+        from loopx_host.adapters.process.run_spec import RunSpec
 
         level = self._level or default_level()
         environment = provider_environment(os.environ, launch.env_names, launch.env_set, launch.path_first)
-        order = Given.of(launch, environment, level)
+        spec = RunSpec.of(launch, environment, level)
         with self._interrupts:
-            said = self._supervised(order)
+            said = self._supervised(spec)
         if isinstance(said, dict):
             raise _unavailable(level.rung, said)
         return said
 
-    def _supervised(self, order: Order) -> Ended | dict[str, Any]:
+    def _supervised(self, spec: RunSpec) -> Ended | dict[str, Any]:
         from loopx_host.adapters.process.supervisor import Report
 
         try:
-            reporting, stop, finish = self._warm.begin(order) if self._warm is not None else _forked(order)
+            reporting, stop, finish = self._warm.begin(spec) if self._warm is not None else _forked(spec)
         except OSError as error:
             return Ended(start_error=f"no process to supervise it: {error.strerror or error}")
         report = Report(reporting, interrupts=self._interrupts.descriptor, stop=stop, waiting=self._waiting)
         said = None
         try:
-            said = report.read(order.limits.timeout_seconds)
+            said = report.read(spec.limits.timeout_seconds)
         finally:
             left = finish(said is not None)
         return left if said is None else said
 
 
-def _forked(order: Order) -> tuple[int, Callable[[], None], Callable[[bool], Ended]]:
+def _forked(spec: RunSpec) -> tuple[int, Callable[[], None], Callable[[bool], Ended]]:
     """Fork a supervisor; return its report's descriptor, how to stop it, and how to finish with it."""
     from loopx_host.adapters.process import descendants, private_directory, supervisor
 
     private_directory.sweep()
     subreaper = descendants.become_subreaper()
     before = descendants.snapshot() if subreaper else descendants.NOBODY
-    pid, stopping, reporting = supervisor.fork(order)
+    pid, stopping, reporting = supervisor.fork(spec)
     open_ends = [stopping]
 
     def stop() -> None:

@@ -49,7 +49,7 @@ class Stream:
         return len(self.data) > self.cap
 
 
-class Conversation:
+class StdioExchange:
     """The loop around one ``poll``: standard input, two outputs, the process, the caller's signals.
 
     `children` becomes readable when a child has ended; `reap` then takes the status of those nobody waits for.

@@ -17,8 +17,8 @@ import warnings
 from loopx_host.adapters.process import descendants, landlock, run_spec
 from loopx_host.adapters.process.confinement import CONTAINED
 from loopx_host.adapters.process.interrupts import ASKING_TO_STOP
-from loopx_host.adapters.process.provider import attend
 from loopx_host.adapters.process.spawn import NotStarted
+from loopx_host.adapters.process.supervised_run import attend
 from loopx_host.lifecycle.extensions.process import Ended
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from loopx_host.adapters.process.run_spec import Order
+    from loopx_host.adapters.process.run_spec import RunSpec
 
 SUPERVISED, NOT_COVERED = "supervised", "not_covered"
 _GRACE_SECONDS = 20.0  # beyond a run's own time: its end, the sweep, the removal of its directory
@@ -34,8 +34,8 @@ _CHUNK = 1 << 16
 _FIRST_WORD_SECONDS = 2.0
 
 
-def fork(given: Order) -> tuple[int, int, int]:
-    """Fork a supervisor for one order; return its pid, a descriptor whose closing stops it, one with its report."""
+def fork(spec: RunSpec) -> tuple[int, int, int]:
+    """Fork a supervisor for one run; return its pid, a descriptor whose closing stops it, one with its report."""
     stop_reading, stopping = os.pipe()
     try:
         reporting, report_writing = os.pipe()
@@ -52,7 +52,7 @@ def fork(given: Order) -> tuple[int, int, int]:
             os.close(stopping)
             os.close(reporting)
             detach(stop_reading, report_writing)
-            serve(given, stop_reading, report_writing, host)
+            serve(spec, stop_reading, report_writing, host)
         finally:
             os._exit(1)
     os.close(stop_reading)
@@ -60,14 +60,14 @@ def fork(given: Order) -> tuple[int, int, int]:
     return pid, stopping, reporting
 
 
-def serve(given: Order, stop: int, report: int, host: int) -> None:
-    """Attend one order in this process, detached already, and write the report; ends the process."""
+def serve(spec: RunSpec, stop: int, report: int, host: int) -> None:
+    """Attend one run in this process, detached already, and write the report; ends the process."""
     subreaper = descendants.become_subreaper()
     watched = _watch(stop, host)
     try:
         # What keeps the provider's signals in keeps this process's in as well: all it can reach is the run.
-        fenced = subreaper and given.level.includes(CONTAINED) and landlock.fence_signals(host)
-        ended = attend(given, watched, subreaper=subreaper, fenced=fenced, children=_hear_of_children())
+        fenced = subreaper and spec.level.includes(CONTAINED) and landlock.fence_signals(host)
+        ended = attend(spec, watched, subreaper=subreaper, fenced=fenced, children=_hear_of_children())
         ended.containment["host_death"] = SUPERVISED if subreaper else NOT_COVERED
         data = run_spec.packed_report(ended)
     except NotStarted as refused:

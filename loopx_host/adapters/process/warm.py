@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
 
-    from loopx_host.adapters.process.run_spec import Order
+    from loopx_host.adapters.process.run_spec import RunSpec
     from loopx_host.lifecycle.extensions.process import Ended
 
 _CHUNK = 1 << 16
@@ -51,8 +51,8 @@ class WarmSupervisors:
         self._lock = threading.Lock()
         self._owner, self._control, self._helper = 0, None, None
 
-    def begin(self, order: Order) -> tuple[int, Callable[[], None], Callable[[bool], Ended]]:
-        """Have one order attended; return its report's descriptor, how to stop it, how to finish with it.
+    def begin(self, spec: RunSpec) -> tuple[int, Callable[[], None], Callable[[bool], Ended]]:
+        """Have one run attended; return its report's descriptor, how to stop it, how to finish with it.
 
         Raises OSError when no helper can be started.
         """
@@ -69,9 +69,9 @@ class WarmSupervisors:
             raise
         finally:
             _close(theirs)
-        orders, reporting = ours
-        open_ends = [orders]
-        _send(orders, order.packed())
+        specs, reporting = ours
+        open_ends = [specs]
+        _send(specs, spec.packed())
 
         def stop() -> None:
             while open_ends:
@@ -153,7 +153,7 @@ def _await_end(reporting: int) -> bool:
 
 
 def _send(descriptor: int, data: bytes) -> None:
-    """Write all of an order; a supervisor that is gone is found out when its report does not come."""
+    """Write all of a specification; a supervisor that is gone is found out when its report does not come."""
     rest = memoryview(data)
     try:
         while rest:

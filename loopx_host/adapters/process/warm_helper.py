@@ -1,4 +1,4 @@
-"""The helper process of `warm`: forks a supervisor for each order, and ends with the program it serves."""
+"""The helper process of `warm`: forks a supervisor for each run, and ends with the program it serves."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from loopx_host.adapters.process import (
     spawn,
     system_files,
 )
-from loopx_host.adapters.process.run_spec import Order, is_whole
+from loopx_host.adapters.process.run_spec import RunSpec, is_whole
 from loopx_host.adapters.process.supervisor import detach, serve
 
 _CHUNK = 1 << 16
 
 
 def main(control_descriptor: int) -> None:
-    """Serve orders, which arrive as pairs of descriptors (order, report), until nobody can send more."""
+    """Serve runs, which arrive as pairs of descriptors (specification, report), until nobody can send more."""
     host = os.getppid()
     with socket.socket(fileno=control_descriptor) as control:
         control.set_inheritable(False)
@@ -33,14 +33,14 @@ def main(control_descriptor: int) -> None:
 
 
 class _Helper:
-    """Keeps one supervisor ahead of the orders: forked and detached already, it waits at the control socket."""
+    """Keeps one supervisor ahead of the runs: forked and detached already, it waits at the control socket."""
 
     def __init__(self, control: socket.socket, host: int) -> None:
         self._control = control
         self._host = host
         self._is_open = True
         self._supervisors: set[int] = set()
-        self._waiting = 0  # the one that takes the next order
+        self._waiting = 0  # the one that takes the next run
         descendants.become_subreaper()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)
@@ -52,7 +52,7 @@ class _Helper:
         self._taken, self._take = os.pipe()
 
     def serve(self) -> None:
-        """Fork a supervisor for each order until nobody can send more, then wait for those at work."""
+        """Fork a supervisor for each run until nobody can send more, then wait for those at work."""
         _make_ready()
         gc.freeze()  # what is here stays; forks then share its pages instead of copying them
         waiter = select.poll()
@@ -75,14 +75,14 @@ class _Helper:
         pid = os.fork()
         if pid == 0:
             try:
-                self._wait_for_order()
+                self._wait_for_run()
             finally:
                 os._exit(1)
         self._supervisors.add(pid)
         self._waiting = pid
 
-    def _wait_for_order(self) -> None:
-        """Take the next order, and attend it; ends with the program that would send one."""
+    def _wait_for_run(self) -> None:
+        """Take the next run, and attend it; ends with the program that would send one."""
         detach(self._control.fileno(), self._take)
         spawn.not_default()
         _, descriptors, _, _ = socket.recv_fds(self._control, 1, 2)
@@ -91,14 +91,14 @@ class _Helper:
         os.write(self._take, b".")
         os.close(self._take)
         self._control.close()
-        orders, report = descriptors
+        specs, report = descriptors
         kept = bytearray()
         while not is_whole(kept):
-            chunk = os.read(orders, _CHUNK)
+            chunk = os.read(specs, _CHUNK)
             if not chunk:
                 return
             kept += chunk
-        serve(Order.unpacked(bytes(kept)), orders, report, self._host)
+        serve(RunSpec.unpacked(bytes(kept)), specs, report, self._host)
 
     def _reap(self) -> None:
         """Take the status of every ended child; end what a supervisor that was killed left behind."""

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.extensions.ports import Discovery, Ladder, Packages, StateStore
+    from loopx_host.lifecycle.extensions.ports import ContainmentProbe, Discovery, Packages, StateStore
     from loopx_host.lifecycle.extensions.state import Entry
 
 HOST_DOCTOR_SCHEMA = "loopx_doctor_v0"
@@ -21,13 +21,15 @@ _PROMISED = ("contained", "namespaced")
 Row = dict[str, "Any"]
 
 
-def host_doctor(*, store: StateStore, packages: Packages, discovery: Discovery, ladder: Ladder) -> dict[str, Any]:
+def host_doctor(
+    *, store: StateStore, packages: Packages, discovery: Discovery, containment: ContainmentProbe
+) -> dict[str, Any]:
     """Check the activation state, every extension, and the environment (contract section 4).
 
     ``ok`` is false, and the exit status 1, when the state file or an enabled extension is not usable; a
     disabled extension is not unhealthy, and what is wrong with other packages is a warning.
     """
-    reach = ladder.reach()
+    reach = containment.reach()
     rows = [*_state_rows(store, packages), _containment_row(reach), *_environment_rows(discovery)]
     return {
         "ok": all(row["status"] != ERROR for row in rows),

@@ -210,7 +210,7 @@ class References(Protocol):
         ...
 
 
-class Ladder(Protocol):
+class ContainmentProbe(Protocol):
     """The levels of containment (contract section 6) that can be reached here."""
 
     def reach(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from loopx_host.adapters.process import descendants, spawn
 from loopx_host.adapters.process.bytecode import harvest
 from loopx_host.adapters.process.confinement import NAMESPACED, Fence
 from loopx_host.adapters.process.private_directory import PrivateDirectory
-from loopx_host.adapters.process.stdio_exchange import EXITED, INTERRUPTED, Conversation
+from loopx_host.adapters.process.stdio_exchange import EXITED, INTERRUPTED, StdioExchange
 from loopx_host.core.limits import TERMINATE_GRACE_SECONDS
 from loopx_host.lifecycle.extensions.process import TIMEOUT, Ended
 
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.adapters.process.run_spec import Order
+    from loopx_host.adapters.process.run_spec import RunSpec
     from loopx_host.adapters.process.spawn import Started
 
 _ENDINGS = (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED)
@@ -29,8 +29,8 @@ _BYTECODE = "bytecode"
 _AHEAD = 10  # steps of niceness
 
 
-def attend(order: Order, interrupts: int, *, subreaper: bool, fenced: bool = False, children: int = -1) -> Ended:
-    """Run one order in a private directory of its own, to the end or a bound, and end all it started.
+def attend(spec: RunSpec, interrupts: int, *, subreaper: bool, fenced: bool = False, children: int = -1) -> Ended:
+    """Run one spec in a private directory of its own, to the end or a bound, and end all it started.
 
     `interrupts` is a descriptor that becomes readable when the run shall stop, or -1; `children` one that becomes
     readable when a child has ended. With `subreaper`, orphans below this process become its children, and it has
@@ -44,9 +44,9 @@ def attend(order: Order, interrupts: int, *, subreaper: bool, fenced: bool = Fal
         return Ended(start_error=f"no private directory: {error.strerror or error}")
     removed = False
     try:
-        ended = _started(order, private.path, interrupts, subreaper=subreaper, fenced=fenced, children=children)
-        if order.bytecode_to and ended.exit_code == 0 and ended.stopped_by is None:
-            harvest(os.path.join(private.path, _BYTECODE), order.bytecode_to)
+        ended = _started(spec, private.path, interrupts, subreaper=subreaper, fenced=fenced, children=children)
+        if spec.bytecode_to and ended.exit_code == 0 and ended.stopped_by is None:
+            harvest(os.path.join(private.path, _BYTECODE), spec.bytecode_to)
     finally:
         removed = private.remove()
     ended.duration_ms = int((time.monotonic() - began) * 1000)
@@ -54,12 +54,12 @@ def attend(order: Order, interrupts: int, *, subreaper: bool, fenced: bool = Fal
     return ended
 
 
-def _started(order: Order, private: str, interrupts: int, *, subreaper: bool, fenced: bool, children: int) -> Ended:
-    pipes = Pipes(has_input=bool(order.stdin))
-    settings = {"PYTHONPYCACHEPREFIX": os.path.join(private, _BYTECODE), **order.environment, "TMPDIR": private}
-    fence = Fence(order.level, private, order.argv[0], order.grants, order.limits)
+def _started(spec: RunSpec, private: str, interrupts: int, *, subreaper: bool, fenced: bool, children: int) -> Ended:
+    pipes = Pipes(has_input=bool(spec.stdin))
+    settings = {"PYTHONPYCACHEPREFIX": os.path.join(private, _BYTECODE), **spec.environment, "TMPDIR": private}
+    fence = Fence(spec.level, private, spec.argv[0], spec.grants, spec.limits)
     try:
-        started = spawn.start(order.argv, settings, pipes.theirs, fence)
+        started = spawn.start(spec.argv, settings, pipes.theirs, fence)
     except spawn.NotStarted as not_started:
         pipes.close()
         if not_started.rows is not None:
@@ -68,7 +68,7 @@ def _started(order: Order, private: str, interrupts: int, *, subreaper: bool, fe
     pipes.close_theirs()
     if subreaper:
         _come_first()
-    provider = Provider(started, order, pipes, subreaper=subreaper, fenced=fenced)
+    provider = Provider(started, spec, pipes, subreaper=subreaper, fenced=fenced)
     try:
         return provider.attend(interrupts, children)
     finally:
@@ -111,15 +111,15 @@ class Pipes:
 class Provider:
     """A running provider: its exchange, its end, the end of what it left."""
 
-    def __init__(self, started: Started, order: Order, pipes: Pipes, *, subreaper: bool, fenced: bool) -> None:
+    def __init__(self, started: Started, spec: RunSpec, pipes: Pipes, *, subreaper: bool, fenced: bool) -> None:
         self._started = started
         self._pid = started.pid
-        self._order = order
+        self._spec = spec
         self._pipes = pipes
         self._subreaper = subreaper
         self._fenced = fenced
         self._process = _pidfd(started.pid)
-        self._talk: Conversation | None = None
+        self._exchange: StdioExchange | None = None
         self._status: int | None = None
         self._killed = False
         self._lost = False
@@ -127,23 +127,23 @@ class Provider:
 
     def attend(self, interrupts: int, children: int) -> Ended:
         """Exchange until the end or a bound, then end the group and sweep, then read what is left."""
-        deadline = time.monotonic() + self._order.limits.timeout_seconds
-        talk = self._talk = self._conversation(interrupts, children)
-        reason = talk.until_end(deadline)
+        deadline = time.monotonic() + self._spec.limits.timeout_seconds
+        exchange = self._exchange = self._begin_exchange(interrupts, children)
+        reason = exchange.until_end(deadline)
         if reason != EXITED:
-            talk.mute(reason)
-            self._ask_to_end(talk)
+            exchange.mute(reason)
+            self._ask_to_end(exchange)
         # What lives in a process namespace ends with its first process, uncounted.
         is_counted = self._subreaper and self._started.rung != NAMESPACED
         left_running = descendants.orphans(self._pid) if is_counted else None
         survivors, proof = self.end()
-        over = talk.drain()
+        over = exchange.drain()
         stopped_by = reason if reason not in (EXITED, INTERRUPTED) else over
         return Ended(
             **self._outcome(stopped_by),
             stopped_by=stopped_by,
-            stdout=bytes(talk.stdout.data[: talk.stdout.cap]),
-            stderr=bytes(talk.stderr.data[: talk.stderr.cap]),
+            stdout=bytes(exchange.stdout.data[: exchange.stdout.cap]),
+            stderr=bytes(exchange.stderr.data[: exchange.stderr.cap]),
             containment={
                 "rung": self._started.rung,
                 "group": True,
@@ -177,8 +177,8 @@ class Provider:
     def close(self) -> None:
         """End what is not over yet and close every descriptor."""
         self.end()
-        if self._talk is not None:
-            self._talk.end_input()
+        if self._exchange is not None:
+            self._exchange.end_input()
         if self._process >= 0:
             os.close(self._process)
 
@@ -195,27 +195,27 @@ class Provider:
             waiter.poll(1 + int(1000 * remaining) if self._process >= 0 else _BLIND_POLL_MS)
         return True
 
-    def _conversation(self, interrupts: int, children: int) -> Conversation:
-        # The conversation closes standard input itself, as soon as the provider has all of it.
+    def _begin_exchange(self, interrupts: int, children: int) -> StdioExchange:
+        # The exchange closes standard input itself, as soon as the provider has all of it.
         stdin, self._pipes.stdin = self._pipes.stdin, -1
-        return Conversation(
+        return StdioExchange(
             process=self._process,
             has_exited=self._has_exited,
             stdin=stdin,
-            request=self._order.stdin,
+            request=self._spec.stdin,
             stdout=self._pipes.stdout,
             stderr=self._pipes.stderr,
-            limits=self._order.limits,
+            limits=self._spec.limits,
             interrupts=interrupts,
             children=children if self._subreaper else -1,
             reap=lambda: descendants.reap_all_but(self._pid),
         )
 
-    def _ask_to_end(self, talk: Conversation) -> None:
+    def _ask_to_end(self, exchange: StdioExchange) -> None:
         self._signal_group(signal.SIGTERM)
         deadline = time.monotonic() + TERMINATE_GRACE_SECONDS
-        while (reason := talk.until_end(deadline)) not in (EXITED, TIMEOUT):
-            talk.mute(reason)
+        while (reason := exchange.until_end(deadline)) not in (EXITED, TIMEOUT):
+            exchange.mute(reason)
         self._killed = reason == TIMEOUT
 
     def _signal_group(self, number: int) -> None:
