@@ -16,6 +16,16 @@ from loopx_host.registry.manifest import Manifest
 
 NAME = "extension.toml"
 Document = dict[str, Any]
+NEW_CAPABILITY = """
+[[provides]]
+id = "new-thing"
+kind = "read"
+title = "A thing"
+status = "available"
+user_value = "It helps"
+next_real_step = "Use it"
+visibility = "internal"
+"""
 
 
 class MemoryFolder:
@@ -84,6 +94,20 @@ def capability(**keys: object) -> Document:
 def documentation(**keys: object) -> Document:
     """Return one complete `[documentation]`."""
     return {"source_root": "docs", "site_root": "site/sample", "canonical": "README.md", "aliases": [], **keys}
+
+
+def surface(**keys: object) -> Document:
+    return {
+        "id": "board",
+        "kind": "note_board",
+        "title": "Notes",
+        "view_schema": "note_board_v0",
+        "view_validator": "sample.views:check",
+        "visibility": "public-safe",
+        "empty_state_title": "No notes yet",
+        "empty_state_detail": "Publish some.",
+        **keys,
+    }
 
 
 def without(document: Document, *keys: str) -> Document:

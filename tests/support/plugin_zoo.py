@@ -35,6 +35,21 @@ def stay():
         signal.pause()
 
 """
+DAEMON = """
+def go():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+                signal.signal(number, signal.SIG_IGN)
+            record("daemon")
+            os.write(told[1], b"!")
+            stay()
+        os._exit(0)
+    os.read(told[0], 1)
+
+told = os.pipe()
+"""
 VIEWS = """
 @hookimpl
 def loopx_view_schemas():
