@@ -21,6 +21,7 @@ CONTRACTS = [
 
 LAYERS = "A request travels downward once"
 CYCLES = "No cycles, at any depth"
+WITHIN_LIFECYCLE = "A goal's call is dispatched to an extension, never the other way"
 ROOT_OF_ADAPTERS = "Only the composition root constructs adapters"
 PACKAGE_ROOT = "Nothing inside imports the package root"
 PURE = "Pure layers touch neither files, processes, sockets nor clocks"
@@ -40,6 +41,12 @@ VIOLATIONS = {
         "import loopx_host.adapters.packages.launchers",
         CYCLES,
     ),
+    "an extension imports dispatch": (
+        "lifecycle/extensions/state.py",
+        "import loopx_host.lifecycle.dispatch.run",
+        WITHIN_LIFECYCLE,
+    ),
+    "a new folder in lifecycle": ("lifecycle/extra/__init__.py", '"""Undecided."""', WITHIN_LIFECYCLE),
     "cli imports adapters": ("cli/commands.py", "import loopx_host.adapters.files.paths", ROOT_OF_ADAPTERS),
     "the root imports adapters": ("__main__.py", "import loopx_host.adapters.clock", ROOT_OF_ADAPTERS),
     "lifecycle imports the package root": ("lifecycle/run.py", "from loopx_host import __version__", PACKAGE_ROOT),
