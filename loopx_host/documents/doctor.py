@@ -1,0 +1,168 @@
+"""The outcome of a provider's own doctor: a document of its own, and a block in those that had it run."""
+
+from __future__ import annotations
+
+from loopx_host.documents.parts import would_refuse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, NotRequired, TypedDict
+
+    from loopx_host.core.errors import Refused
+    from loopx_host.documents.parts import Command, Containment, WouldRefuse
+
+    class ReadOnly(TypedDict):
+        """Whether a probe was held to writing nowhere but in its private directory, and with what."""
+
+        enforced: bool
+        by: str | None
+
+    class Doctor(TypedDict):
+        """The v0 fields always; what is known of the process only after one ran; the last rows only for the verb."""
+
+        ok: bool
+        schema_version: str
+        extension_id: str
+        version: str
+        status: str
+        available: bool
+        verified: bool
+        entrypoint_identity: str | None
+        failure_kind: str | None
+        external_writes_performed: Literal[False]
+        reason: NotRequired[str | None]
+        exit_code: NotRequired[int | None]
+        signal: NotRequired[str | None]
+        stderr_tail: NotRequired[str | None]
+        read_only: NotRequired[ReadOnly]
+        duration_ms: NotRequired[int]
+        containment: NotRequired[Containment | None]
+        changed: NotRequired[list[str]]
+        changed_details: NotRequired[list[str]]
+        at: NotRequired[str]
+        plan: NotRequired[str]
+        would_refuse: NotRequired[WouldRefuse | None]
+        next_command: NotRequired[Command | None]
+
+
+ID = "loopx_extension_doctor_v0"
+READY, UNHEALTHY, PROBE_REQUIRED, DISABLED = "ready", "unhealthy", "probe_required", "disabled"
+# The rows of containment that hold a probe to writing nowhere but in its private directory.
+_READ_ONLY_ROWS = ("file_writes", "file_attributes")
+
+
+def preview(extension_id: str, version: str, *, available: bool) -> Doctor:
+    """Return the block of a probe that was not run; `available` says that its launcher can be started."""
+    return _unprobed(extension_id, version, PROBE_REQUIRED, available=available)
+
+
+def disabled(extension_id: str, version: str) -> Doctor:
+    """Return the block of a disabled extension: nothing was started."""
+    return _unprobed(extension_id, version, DISABLED, available=False)
+
+
+def probed(
+    extension_id: str,
+    version: str,
+    *,
+    identity: str | None,
+    failure_kind: str | None,
+    reason: str | None,
+    exit_code: int | None = None,
+    signal: str | None = None,
+    stderr_tail: str | None = None,
+    duration_ms: int = 0,
+    containment: Containment | None = None,
+) -> Doctor:
+    """Return the block of an executed probe; `identity` is what it proved, None with a `failure_kind`.
+
+    Everything from `exit_code` on is of the process, and left out when none was started.
+    """
+    verified = failure_kind is None
+    return {
+        "ok": verified,
+        "schema_version": ID,
+        "extension_id": extension_id,
+        "version": version,
+        "status": READY if verified else UNHEALTHY,
+        "available": failure_kind not in ("entrypoint_missing", "start_failed"),
+        "verified": verified,
+        "entrypoint_identity": identity,
+        "failure_kind": failure_kind,
+        "external_writes_performed": False,
+        "reason": reason,
+        "exit_code": exit_code,
+        "signal": signal,
+        "stderr_tail": stderr_tail,
+        "read_only": _read_only(containment),
+        "duration_ms": duration_ms,
+        "containment": containment,
+    }
+
+
+def with_changes(block: Doctor, changed: list[str], details: list[str]) -> Doctor:
+    """Return the block with what was no longer as proved before this probe."""
+    return {**block, "changed": changed, "changed_details": details}
+
+
+def previewed(block: Doctor, *, plan: str, refused: Refused | None, next_command: Command) -> Doctor:
+    """Return the document of a probe that would be made."""
+    return {**block, "plan": plan, "would_refuse": would_refuse(refused), "next_command": next_command}
+
+
+def done(block: Doctor, *, at: str, plan: str, next_command: Command | None) -> Doctor:
+    """Return the document of a probe that was made and recorded."""
+    return {**block, "at": at, "plan": plan, "next_command": next_command}
+
+
+def schema() -> dict[str, object]:
+    """Return the JSON Schema of the outcome of a doctor."""
+    from loopx_host.documents import words
+
+    return words.receipt_of(
+        ID,
+        {
+            "extension_id": words.ID,
+            "status": {"enum": [READY, UNHEALTHY, PROBE_REQUIRED, DISABLED]},
+            "available": words.BOOLEAN,
+            "verified": words.BOOLEAN,
+            "entrypoint_identity": words.NULLABLE_TEXT,
+            "failure_kind": words.FAILURE_KIND,
+            "external_writes_performed": {"const": False},
+        },
+        {
+            "version": words.TEXT,
+            "reason": words.NULLABLE_TEXT,
+            "exit_code": words.NULLABLE_INTEGER,
+            "signal": words.NULLABLE_TEXT,
+            "stderr_tail": words.NULLABLE_TEXT,
+            "containment": words.NULLABLE_OBJECT,
+            "would_refuse": words.WOULD_REFUSE,
+            "at": words.TIME,
+            "duration_ms": words.COUNT,
+            "plan": words.DIGEST,
+            "next_command": words.NULLABLE_TEXT,
+        },
+    )
+
+
+def _unprobed(extension_id: str, version: str, status: str, *, available: bool) -> Doctor:
+    return {
+        "ok": True,
+        "schema_version": ID,
+        "extension_id": extension_id,
+        "version": version,
+        "status": status,
+        "available": available,
+        "verified": False,
+        "entrypoint_identity": None,
+        "failure_kind": None,
+        "external_writes_performed": False,
+    }
+
+
+def _read_only(containment: Containment | None) -> ReadOnly:
+    rows = containment.get("limits", []) if containment else []
+    holding = [row["by"] for row in rows if row["limit"] in _READ_ONLY_ROWS and row["enforced"]]
+    enforced = len(holding) == len(_READ_ONLY_ROWS)
+    return {"enforced": enforced, "by": ", ".join(dict.fromkeys(holding)) if enforced else None}

@@ -1,0 +1,82 @@
+"""What a provider reads of a governed call: the goal, the operation, its input, the references that were opened."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NotRequired, TypedDict
+
+    from loopx_host.documents.execution_envelope import ExecutionEnvelope
+    from loopx_host.documents.parts import ContextReference
+
+    class GovernedRequest(TypedDict):
+        """`invocation_id` follows from what is asked and nothing else; the envelope is put in last."""
+
+        schema_version: str
+        invocation_id: str
+        goal_id: str
+        capability_id: str
+        operation: str
+        protocol: str
+        input: dict[str, object]
+        context_refs: list[ContextReference]
+        execution_envelope: NotRequired[ExecutionEnvelope]
+
+
+ID = "loopx_external_domain_capability_request_v0"
+ENVELOPE_KEY = "execution_envelope"
+REFERENCES_KEY = "context_refs"
+
+
+def request(
+    *,
+    invocation_id: str,
+    goal_id: str,
+    capability_id: str,
+    operation: str,
+    protocol: str,
+    asked: dict[str, object],
+    references: list[ContextReference],
+) -> GovernedRequest:
+    """Return the request without its envelope; `asked` is the input of the operation."""
+    return {
+        "schema_version": ID,
+        "invocation_id": invocation_id,
+        "goal_id": goal_id,
+        "capability_id": capability_id,
+        "operation": operation,
+        "protocol": protocol,
+        "input": asked,
+        "context_refs": references,
+    }
+
+
+def references(opened: dict[str, str]) -> list[ContextReference]:
+    """Return the rows of references that the host opened: name → absolute path."""
+    return [{"name": name, "kind": "path", "path": path} for name, path in sorted(opened.items())]
+
+
+def sealed(document: GovernedRequest, envelope: ExecutionEnvelope) -> GovernedRequest:
+    """Return the request with the envelope that says what it may do."""
+    return {**document, "execution_envelope": envelope}
+
+
+def schema() -> dict[str, object]:
+    """Return the JSON Schema of a governed request as its provider reads it."""
+    from loopx_host.documents import execution_envelope, words
+
+    reference = words.object_of({"name": words.TEXT, "kind": {"const": "path"}, "path": words.TEXT}, closed=True)
+    return words.object_of(
+        {
+            "schema_version": {"const": ID},
+            "invocation_id": words.TEXT,
+            "goal_id": words.TEXT,
+            "capability_id": words.TEXT,
+            "operation": words.TEXT,
+            "protocol": words.TEXT,
+            "input": words.OBJECT,
+            REFERENCES_KEY: words.rows_of(reference),
+        },
+        {ENVELOPE_KEY: execution_envelope.schema()},
+        closed=True,
+    )
