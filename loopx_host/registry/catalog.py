@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loopx_host.registry.manifest import Manifest
+    from loopx_host.registry.rows import Declares
 
 CORE_PROVIDER = "loopx-core"
 _FACTS = ("declared", "installed", "enabled", "ready")
@@ -21,13 +22,13 @@ class Declaration:
 
     __slots__ = ("capabilities", "id", "implementations", "permissions", "requires_loopx_api", "version")
 
-    def __init__(self, extension_id: str, version: str, declares: dict[str, Any]) -> None:
+    def __init__(self, extension_id: str, version: str, declares: Declares) -> None:
         self.id = extension_id
         self.version = version
-        self.requires_loopx_api: str = declares["requires_loopx_api"]
-        self.permissions: list[str] = declares["permissions"]
-        self.capabilities: list[dict[str, Any]] = declares["capabilities"]
-        self.implementations: list[dict[str, Any]] = declares["implementations"]
+        self.requires_loopx_api = declares["requires_loopx_api"]
+        self.permissions = declares["permissions"]
+        self.capabilities = declares["capabilities"]
+        self.implementations = declares["implementations"]
 
 
 class Provider:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from loopx_host.registry.manifest import Manifest
     from loopx_host.registry.ports import ManifestFolder
+    from loopx_host.registry.rows import Declares
     from loopx_host.registry.schemas import Bundle
 
 AVAILABLE, AMBIGUOUS, BROKEN, INCOMPATIBLE, PACKAGE_MISSING = (
@@ -136,8 +137,8 @@ def _loaded(one: Advertised, read: Callable[[str], Manifest]) -> dict[str, Any]:
     }
 
 
-def declares(manifest: Manifest) -> dict[str, Any]:
-    """Return what of a manifest a catalogue of capabilities shows; profiles are left to the manifest."""
+def declares(manifest: Manifest) -> Declares:
+    """Return what of a manifest is known before it is installed."""
     return {
         "requires_loopx_api": manifest.requires_loopx_api,
         "permissions": manifest.permissions,

@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
-from loopx_host.registry.train import TRAIN
+from loopx_host.adapters.packages.train import members
 from tests.support.cli import Answer, Loopx
 from tests.support.lifecycle import ROOT, build_wheel, make_venv, pip, words
 
 pytestmark = pytest.mark.timeout(300)
 
+TRAIN = members()
 FACTS = ("declared", "installed", "enabled", "ready")
 OWNER = {capability["id"]: one for one in TRAIN for capability in one["declares"]["capabilities"]}
 COMMANDS = {name: one for one in TRAIN for name in one["commands"]}

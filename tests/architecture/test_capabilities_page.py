@@ -14,6 +14,7 @@ from loopx_host.core.limits import REQUEST_BYTES, SCOPE_BYTES
 from loopx_host.core.private_material import CREDENTIAL_NAMES, CREDENTIAL_PLURALS
 from loopx_host.lifecycle.goals.bindings import binding_of
 from loopx_host.registry.catalog import Declaration, Provider, catalog
+from loopx_host.registry.rows import Declares
 from tests.support.capabilities import operation, profile, provides, result
 from tests.support.fakes import Script, World
 
@@ -52,7 +53,7 @@ def invoked() -> tuple[World, dict[str, Any]]:
 
 
 def test_every_field_of_a_row_of_the_catalogue_is_written_down() -> None:
-    declares = {
+    declares: Declares = {
         "requires_loopx_api": ">=1,<2",
         "permissions": [],
         "capabilities": [{"id": "weather", "visibility": "public"}],

@@ -16,6 +16,7 @@ from loopx_host.core.errors import Refused
 from loopx_host.lifecycle.extensions.discover import offered
 from loopx_host.lifecycle.extensions.prerequisites import satisfies
 from loopx_host.registry.offers import Advertised, offers
+from loopx_host.registry.rows import TrainMember
 from tests.support.fakes import MemoryFolder
 from tests.support.packages import manifest
 
@@ -58,6 +59,9 @@ class Rows:
 
     def offers(self, *, rebuild: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:  # noqa: ARG002 (the port's)
         return self.rows, {}
+
+    def train(self) -> list[TrainMember]:
+        return []
 
     def findings(self) -> list[dict[str, Any]]:
         return []

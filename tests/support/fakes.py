@@ -31,12 +31,14 @@ from loopx_host.lifecycle.goals.invoke import Governed, invoke
 from loopx_host.registry.folder_error import FolderError
 from loopx_host.registry.load import load
 from loopx_host.registry.manifest import Runtime
+from loopx_host.registry.rows import TrainMember
 from loopx_host.registry.schemas import Bundle
 
 NOW = "2025-01-02T03:04:05Z"
 RUN_ID = "0123456789abcdef01234567"
 PLATFORM = "test-machine"
 PROGRAM = "/made/up/bin/provider"
+TRAIN: list[TrainMember] = []  # what `ScriptedDiscovery` begins with
 
 MANIFEST = """\
 schema_version = "loopx_extension_manifest_v0"
@@ -337,13 +339,17 @@ class MemoryReferences:
 
 
 class ScriptedDiscovery:
-    """Offers `rows`, in the shape of `registry.offers`; `row` makes one."""
+    """Offers `rows`, in the shape of `registry.offers`; `row` makes one. `members` is the release train."""
 
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
+        self.members = list(TRAIN)
 
     def offers(self, *, rebuild: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:  # noqa: ARG002 (the port's)
         return self.rows, {}
+
+    def train(self) -> list[TrainMember]:
+        return self.members
 
     def findings(self) -> list[dict[str, Any]]:
         return []

@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from loopx_host.registry.rows import TrainMember
+
 
 class LocalEnvironment:
     """The environment of the interpreter that runs loopx."""
@@ -18,6 +20,12 @@ class LocalEnvironment:
     def offers(self, *, rebuild: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return what the environment offers, from the index (see the port)."""
         return index.read(rebuild=rebuild)
+
+    def train(self) -> list[TrainMember]:
+        """Return the extensions of the release train (see the port)."""
+        from loopx_host.adapters.packages.train import members
+
+        return members()
 
     def findings(self) -> list[dict[str, Any]]:
         """Return what is damaged, left over, doubled or executed at start (see the port)."""

@@ -148,13 +148,13 @@ def _commands(commands: list[tuple[str, str]]) -> list[tuple[str, str, str]]:
 
     Until its extension is activated it is off; where its package is absent it keeps its row and says so.
     """
-    from loopx_host.registry.train import TRAIN
+    from loopx_host.adapters.packages import train
 
     here = [(one_line(name, 40), f"from {one_line(carrier, 60)}", "off") for name, carrier in sorted(set(commands))]
     known = {name for name, _, _ in here}
     absent = [
         (name, f"from {member['distribution']}", "not installed")
-        for member in TRAIN
+        for member in train.members()
         for name in member["commands"]
         if name not in known
     ]

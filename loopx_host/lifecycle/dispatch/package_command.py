@@ -6,7 +6,6 @@ from loopx_host.core.errors import refuse
 from loopx_host.lifecycle.extensions.activation import Activation
 from loopx_host.lifecycle.extensions.readiness import readiness, refusal
 from loopx_host.lifecycle.extensions.state import BadEntry, State
-from loopx_host.registry.train import TRAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def package_command(
     if offered is not None:
         refuse_when_off()
         raise offered
-    member = next((one for one in TRAIN if name in one["commands"]), None)
+    member = next((one for one in discovery.train() if name in one["commands"]), None)
     if member is None:
         return None
     owner = {"name": member["distribution"], "version": member["version"]}

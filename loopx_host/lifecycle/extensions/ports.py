@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from loopx_host.lifecycle.extensions.process import Ended, Launch
     from loopx_host.lifecycle.extensions.state import Replacement
     from loopx_host.registry.manifest import Runtime
+    from loopx_host.registry.rows import TrainMember
     from loopx_host.registry.schemas import Bundle
 
     Verdict = list[dict[str, str]] | None
@@ -138,6 +139,10 @@ class Discovery(Protocol):
 
     def offers(self, *, rebuild: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return (rows of `registry.offers`, what became of the index)."""
+        ...
+
+    def train(self) -> list[TrainMember]:
+        """Return the extensions of the release train, installed or not, by distribution and id."""
         ...
 
     def findings(self) -> list[dict[str, Any]]:

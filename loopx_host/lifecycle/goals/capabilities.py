@@ -8,7 +8,6 @@ from loopx_host.lifecycle.extensions.readiness import readiness, refusal
 from loopx_host.lifecycle.extensions.state import BadEntry, State
 from loopx_host.registry.catalog import Declaration, Provider, catalog, detail
 from loopx_host.registry.manifest import Manifest
-from loopx_host.registry.train import TRAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from loopx_host.lifecycle.extensions.admission import Source
     from loopx_host.lifecycle.extensions.ports import Discovery, Packages, Projections, StateStore
     from loopx_host.lifecycle.extensions.state import Entry
+    from loopx_host.registry.rows import TrainMember
 
 CATALOG_SCHEMA = "loopx_capability_catalog_v0"
 DETAIL_SCHEMA = "loopx_capability_detail_v0"
@@ -102,7 +102,7 @@ def _providers(
         else:
             invalid.append({"id": row["id"], "code": row["code"]})
         known.add(row["id"])
-    providers += [_of_train(one, packages) for one in TRAIN if one["extension_id"] not in known]
+    providers += [_of_train(one, packages) for one in discovery.train() if one["extension_id"] not in known]
     return providers, invalid
 
 
@@ -135,7 +135,7 @@ def _offered(row: dict[str, Any]) -> Provider:
     )
 
 
-def _of_train(one: dict[str, Any], packages: Packages) -> Provider:
+def _of_train(one: TrainMember, packages: Packages) -> Provider:
     """Return the provider of a package of the release train that is not there."""
     owner = {"name": one["distribution"], "version": one["version"]}
     return Provider(

@@ -6,7 +6,6 @@ from loopx_host.core.errors import refuse
 from loopx_host.core.text import one_line
 from loopx_host.lifecycle.extensions.readiness import readiness, refusal
 from loopx_host.lifecycle.extensions.state import BadEntry
-from loopx_host.registry.train import TRAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,7 +128,8 @@ def _absent(capability_id: str, shown: str, packages: Packages, discovery: Disco
                 next_command=("extension", "install", row["id"]),
                 reason="extension_not_installed",
             )
-    members = (one for one in TRAIN if any(row["id"] == capability_id for row in one["declares"]["capabilities"]))
+    train = discovery.train()
+    members = (one for one in train if any(row["id"] == capability_id for row in one["declares"]["capabilities"]))
     member = next(members, None)
     if member is None:
         return _unavailable(shown, [])

@@ -10,12 +10,13 @@ from typing import Any
 import importlib_metadata
 import pytest
 
-from loopx_host.registry.train import TRAIN
+from loopx_host.adapters.packages.train import members
 from tests.support.capabilities import Station
 from tests.support.cli import Answer
 from tests.support.lifecycle import tree
 from tests.support.package_commands import module, with_command
 
+TRAIN = members()
 EXIT_REFUSED, EXIT_ABSENT = 2, 69
 
 

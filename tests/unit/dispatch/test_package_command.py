@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loopx_host.core.errors import Refused, refuse
-from loopx_host.lifecycle.dispatch import package_command as verb
+from tests.support import fakes
 from tests.support.fakes import PROGRAM, World, code_of
 
 ROWS = [{"name": "roar", "value": "made_up.commands:roar"}]
@@ -33,7 +33,7 @@ def refused(made: World, name: str = "roar") -> Refused:
 def _train(monkeypatch: pytest.MonkeyPatch) -> None:
     """A release train of one package."""
     member = {"distribution": "train-package", "version": "0.1.0", "commands": ["whistle"], "extension_id": "train"}
-    monkeypatch.setattr(verb, "TRAIN", (member,))
+    monkeypatch.setattr(fakes, "TRAIN", [member])
 
 
 @pytest.mark.req("X15")

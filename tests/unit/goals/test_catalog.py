@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from loopx_host.lifecycle.goals import capabilities as verb
 from loopx_host.registry.catalog import Declaration, Provider, catalog, detail
 from loopx_host.registry.load import load
+from tests.support import fakes
 from tests.support.fakes import MemoryFolder, World
 from tests.support.packages import manifest
 
@@ -160,7 +161,7 @@ def _train() -> Any:
         "declares": {**declared, "capabilities": [{"id": "e", "visibility": "public"}]},
     }
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(verb, "TRAIN", (member,))
+        patched.setattr(fakes, "TRAIN", [member])
         yield
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from loopx_host.adapters.packages.train import members
 from loopx_host.core.errors import Refused
-from loopx_host.registry.train import TRAIN
 from tests.support.fakes import World
 
-MEMBER = next(one for one in TRAIN if one["declares"]["capabilities"])
+MEMBER = next(one for one in members() if one["declares"]["capabilities"])
 CAPABILITY = MEMBER["declares"]["capabilities"][0]["id"]
 
 
@@ -32,7 +32,10 @@ def offered(capability_id: str) -> dict[str, Any]:
 
 @pytest.mark.req("S5")
 def test_a_missing_package_of_the_train_is_named_with_the_command_that_brings_it() -> None:
-    document = refused(World(), CAPABILITY).document
+    world = World()
+    world.discovery.members = members()
+
+    document = refused(world, CAPABILITY).document
 
     assert document["code"] == "package_not_installed"
     assert f"{MEMBER['distribution']}=={MEMBER['version']}" in str(document["install_package"])
