@@ -4,8 +4,20 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+    from collections.abc import Iterable, Mapping
+    from typing import TypedDict, TypeVar
+
+    _Document = TypeVar("_Document", bound=Mapping[str, object])
+
+    class ProblemRow(TypedDict):
+        """A problem as it stands in documents; `line` counts from 1, `nearest` is the valid key nearby, if any."""
+
+        code: str
+        pointer: str
+        line: int | None
+        summary: str
+        nearest: str | None
+
 
 ERROR, WARNING = "error", "warning"
 
@@ -61,7 +73,7 @@ class Problem:
         self.line = line
         self.severity = severity
 
-    def row(self) -> dict[str, object]:
+    def row(self) -> ProblemRow:
         """Return the problem as it stands in receipts and error documents."""
         return {
             "code": self.code,
@@ -75,13 +87,14 @@ class Problem:
         return f"Problem({self.code!r}, {self.pointer!r}, {self.summary!r})"
 
 
-def with_commands(document: dict[str, Any], options: tuple[str, ...]) -> dict[str, Any]:
+def with_commands(document: _Document, options: tuple[str, ...]) -> _Document:
     """Return `document` with every `next_command` written as a command line that repeats `options`.
 
     The lifecycle says a command as its parts; whoever knows the caller's global options writes it out. A
     provider's own result is not looked into.
     """
-    return {key: _written(key, value, options) for key, value in document.items()}
+    # Every shape of ours allows a command in either form, so the document keeps its type; no checker can know.
+    return {key: _written(key, value, options) for key, value in document.items()}  # type: ignore[return-value]
 
 
 def _written(key: str, value: object, options: tuple[str, ...]) -> object:

@@ -11,8 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, NotRequired, TypedDict
 
+    from loopx_host.core.diagnostics import ProblemRow
     from loopx_host.documents.doctor import Doctor
-    from loopx_host.documents.parts import Command, Problem, Violation
+    from loopx_host.documents.parts import Command, Violation
 
     class Error(TypedDict):
         """The v0 fields, then the diagnostic, then the evidence that some refusals bring."""
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
         subject: str
         hint: str | None
         next_command: Command | None
-        problems: NotRequired[list[Problem]]
+        problems: NotRequired[list[ProblemRow]]
         violations: NotRequired[list[Violation]]
         doctor: NotRequired[Doctor]
 

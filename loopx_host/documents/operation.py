@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, NotRequired, TypedDict
 
+    from loopx_host.core.diagnostics import ProblemRow
     from loopx_host.core.errors import Refused
     from loopx_host.documents.doctor import Doctor
     from loopx_host.documents.parts import (
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
         EntryPoint,
         EntryPoints,
         Pin,
-        Problem,
         WouldRefuse,
     )
 
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
         launcher: NotRequired[Pin | None]
         owner: NotRequired[Distribution | str]
         activates: NotRequired[Activates | None]
-        warnings: NotRequired[list[Problem]]
+        warnings: NotRequired[list[ProblemRow]]
         env: NotRequired[list[str]]
         permissions: NotRequired[list[str]]
         changes: NotRequired[Changes]
@@ -99,7 +99,7 @@ def install(
     launcher: Pin | None,
     owner: Distribution | None,
     entry_points: EntryPoints | None,
-    warnings: list[Problem],
+    warnings: list[ProblemRow],
     env: list[str],
     permissions: list[str],
     plan: str,
@@ -148,7 +148,7 @@ def switch(
     }
 
 
-def with_source(receipt: Operation, *, manifest_path: str, warnings: list[Problem]) -> Operation:
+def with_source(receipt: Operation, *, manifest_path: str, warnings: list[ProblemRow]) -> Operation:
     """Return the receipt of an upgrade with the manifest it trusts, and what is odd about it."""
     return {**receipt, "manifest_path": manifest_path, "warnings": warnings}
 

@@ -92,15 +92,6 @@ if TYPE_CHECKING:
         enabled: bool
         ready: bool
 
-    class Problem(TypedDict):
-        """One row of a manifest report; `line` counts from 1, `nearest` is the valid key that was meant, perhaps."""
-
-        code: str
-        pointer: str
-        line: int | None
-        summary: str
-        nearest: str | None
-
     class ContextReference(TypedDict):
         """A path that the host opened for one call, under the name its provider knows."""
 

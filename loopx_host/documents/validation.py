@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypedDict
 
-    from loopx_host.documents.parts import Problem
+    from loopx_host.core.diagnostics import ProblemRow
 
     class Validation(TypedDict):
         """`checked` names what was looked at; `advice` is what an author could still do."""
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         revision: str
         manifest_path: str
         checked: list[str]
-        warnings: list[Problem]
+        warnings: list[ProblemRow]
         advice: list[str]
         strict: bool
 
@@ -33,7 +33,7 @@ def validation(
     revision: str,
     manifest_path: str,
     checked: list[str],
-    warnings: list[Problem],
+    warnings: list[ProblemRow],
     advice: list[str],
     strict: bool,
 ) -> Validation:

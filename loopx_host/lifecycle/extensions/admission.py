@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from loopx_host.core.diagnostics import ProblemRow
     from loopx_host.lifecycle.extensions.identity import Launcher
     from loopx_host.lifecycle.extensions.ports import Packages
     from loopx_host.lifecycle.extensions.state import State
@@ -49,7 +50,7 @@ class Source:
         """Return the command that does it."""
         return (*self.preview(verb, *flags), "--execute")
 
-    def warnings(self, owner: dict[str, str] | None) -> list[dict[str, Any]]:
+    def warnings(self, owner: dict[str, str] | None) -> list[ProblemRow]:
         """Return the warning rows of a receipt: the manifest's own, and what is odd about the launcher's owner."""
         return [problem.row() for problem in (*self.manifest.warnings, *_owner_problems(self, owner))]
 
