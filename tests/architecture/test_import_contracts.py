@@ -1,23 +1,10 @@
-"""Each import contract of pyproject.toml breaks when its rule is broken, seen on a copy of the package."""
+"""Each import contract breaks when its rule is broken, in code or in types alone, seen on a copy of the package."""
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
-import tomli
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = "loopx_host"
-LINT = Path(sys.executable).with_name("lint-imports")
-CONTRACTS = [
-    contract["name"]
-    for contract in tomli.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
-]
+from tests.support.import_contracts import RUN_TIME, WITH_TYPES, broken, contracts
 
 LAYERS = "A request travels downward once"
 CYCLES = "No cycles, at any depth"
@@ -26,12 +13,17 @@ ROOT_OF_ADAPTERS = "Only the composition root constructs adapters"
 PACKAGE_ROOT = "Nothing inside imports the package root"
 PURE = "Pure layers touch neither files, processes, sockets nor clocks"
 ONE_LIBRARY = "Libraries doing the same job twice stay out"
+TYPES_DOWN = "Types travel downward too"
+TYPES_WITHIN_LIFECYCLE = "Types of a goal's call are not known to the extension it is dispatched to"
+TYPE_CYCLES = "No cycles of types, at any depth"
+# A contract and what it is called where types count.
+TWINS = {LAYERS: TYPES_DOWN, WITHIN_LIFECYCLE: TYPES_WITHIN_LIFECYCLE, CYCLES: TYPE_CYCLES}
 
 # (file of the copy, line added to it, contract that has to break)
 VIOLATIONS = {
     "core imports lifecycle": ("core/text.py", "import loopx_host.lifecycle.extensions.state", LAYERS),
     "registry imports cli": ("registry/api.py", "import loopx_host.cli.common", LAYERS),
-    "lifecycle imports adapters": ("lifecycle/run.py", "import loopx_host.adapters.clock", LAYERS),
+    "lifecycle imports adapters": ("lifecycle/added.py", "import loopx_host.adapters.clock", LAYERS),
     "adapters import assembly": ("adapters/clock.py", "import loopx_host.assembly.host", LAYERS),
     "a function body imports upward": ("core/text.py", "def up(): import loopx_host.registry.api", LAYERS),
     "a new top-level folder": ("services/__init__.py", '"""A folder nobody decided on."""', LAYERS),
@@ -47,58 +39,77 @@ VIOLATIONS = {
         WITHIN_LIFECYCLE,
     ),
     "a new folder in lifecycle": ("lifecycle/extra/__init__.py", '"""Undecided."""', WITHIN_LIFECYCLE),
-    "cli imports adapters": ("cli/commands.py", "import loopx_host.adapters.files.paths", ROOT_OF_ADAPTERS),
+    "cli imports adapters": ("cli/common.py", "import loopx_host.adapters.files.paths", ROOT_OF_ADAPTERS),
     "the root imports adapters": ("__main__.py", "import loopx_host.adapters.clock", ROOT_OF_ADAPTERS),
-    "lifecycle imports the package root": ("lifecycle/run.py", "from loopx_host import __version__", PACKAGE_ROOT),
+    "lifecycle imports the package root": ("lifecycle/added.py", "from loopx_host import __version__", PACKAGE_ROOT),
     "cli imports the package root": ("cli/main.py", "import loopx_host", PACKAGE_ROOT),
-    "lifecycle imports os": ("lifecycle/run.py", "import os", PURE),
+    "lifecycle imports os": ("lifecycle/added.py", "import os", PURE),
     "core imports time": ("core/text.py", "import time", PURE),
     "registry imports pathlib": ("registry/load.py", "from pathlib import Path", PURE),
     "registry imports subprocess": ("registry/load.py", "import subprocess", PURE),
-    "lifecycle imports socket": ("lifecycle/run.py", "import socket", PURE),
+    "lifecycle imports socket": ("lifecycle/added.py", "import socket", PURE),
     "adapters import tomllib": ("adapters/clock.py", "import tomllib", ONE_LIBRARY),
     "adapters import filelock": ("adapters/files/lock.py", "import filelock", ONE_LIBRARY),
     "cli imports click": ("cli/main.py", "import click", ONE_LIBRARY),
 }
+# The same, below TYPE_CHECKING: no other contract notices.
+TYPE_VIOLATIONS = {
+    "core knows a type of lifecycle": ("core/text.py", "loopx_host.lifecycle.extensions.state", TYPES_DOWN),
+    "registry knows a type of adapters": ("registry/api.py", "loopx_host.adapters.clock", TYPES_DOWN),
+    "two modules know each other's types": ("core/codes.py", "loopx_host.core.errors", TYPE_CYCLES),
+    "an extension knows a type of dispatch": (
+        "lifecycle/extensions/state.py",
+        "loopx_host.lifecycle.dispatch.run",
+        TYPES_WITHIN_LIFECYCLE,
+    ),
+}
+NOTHING = "nothing"
 
 
-def broken(copy: Path) -> list[str]:
-    """Return the names of the contracts that the package below `copy` breaks."""
-    ended = subprocess.run(
-        [str(LINT), "--no-cache", "--no-logo", "--config", "pyproject.toml"],
-        cwd=copy,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PYTHONPATH": str(copy), "COLUMNS": "200", "PATH": "/usr/bin:/bin"},
-    )
-    found = dict(re.findall(r"^(.+?) (KEPT|BROKEN)$", ended.stdout, re.MULTILINE))
-    assert sorted(found) == sorted(CONTRACTS), ended.stdout + ended.stderr
-    assert (ended.returncode != 0) == ("BROKEN" in found.values())
-    return [name for name in CONTRACTS if found[name] == "BROKEN"]
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """Return the contracts that each change breaks, and those that no change does."""
+    for_types = {
+        name: (path, f"TYPE_CHECKING = False\nif TYPE_CHECKING:\n    import {imported}")
+        for name, (path, imported, _) in TYPE_VIOLATIONS.items()
+    }
+    at_run_time = {name: (path, line) for name, (path, line, _) in VIOLATIONS.items()}
+    changes = {NOTHING: ("core/text.py", ""), **at_run_time, **for_types}
+    return broken(tmp_path_factory.mktemp("copy"), changes)
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    shutil.copytree(ROOT / PACKAGE, tmp_path / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    return tmp_path
-
-
-def test_the_package_keeps_every_contract(copy: Path) -> None:
-    assert broken(copy) == []
+def test_the_package_keeps_every_contract(verdicts: dict[str, set[str]]) -> None:
+    assert verdicts[NOTHING] == set()
 
 
 @pytest.mark.parametrize("violation", VIOLATIONS)
-def test_a_violation_breaks_its_contract(copy: Path, violation: str) -> None:
-    name, line, contract = VIOLATIONS[violation]
-    path = copy / PACKAGE / name
-    path.parent.mkdir(exist_ok=True)
-    with path.open("a", encoding="utf-8") as opened:
-        opened.write(f"\n{line}\n")
+def test_a_violation_breaks_its_contract(verdicts: dict[str, set[str]], violation: str) -> None:
+    contract = VIOLATIONS[violation][-1]
 
-    assert contract in broken(copy)
+    assert {contract, TWINS.get(contract, contract)} <= verdicts[violation]
+
+
+@pytest.mark.parametrize("violation", TYPE_VIOLATIONS)
+def test_a_violation_by_types_alone_breaks_the_contract_of_types_alone(
+    verdicts: dict[str, set[str]], violation: str
+) -> None:
+    contract = TYPE_VIOLATIONS[violation][-1]
+
+    assert contract in verdicts[violation]
+    assert verdicts[violation] <= set(TWINS.values())
 
 
 def test_every_contract_has_a_violation() -> None:
-    assert {contract for _, _, contract in VIOLATIONS.values()} == set(CONTRACTS)
+    broken_by_one = {contract for _, _, contract in (*VIOLATIONS.values(), *TYPE_VIOLATIONS.values())}
+
+    assert broken_by_one == {contract["name"] for config in (RUN_TIME, WITH_TYPES) for contract in contracts(config)}
+
+
+def test_types_follow_the_layers_of_the_code() -> None:
+    at_run_time, with_types = (
+        {contract["name"]: contract for contract in contracts(config)} for config in (RUN_TIME, WITH_TYPES)
+    )
+
+    assert set(with_types) == set(TWINS.values())
+    for name, twin in TWINS.items():
+        assert with_types[twin].items() >= {**at_run_time[name], "name": twin}.items()

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support.project_files import ROOT, syntax
+
 CORE, PLUGINS = ROOT / "loopx_host", ROOT / "plugins"
 FIXTURE: dict[str, Any] = json.loads(Path(__file__).with_name("kernel_capability_imports.json").read_text("utf-8"))
 SCHEMA = "loopx_kernel_capability_imports_v0"
@@ -36,7 +37,7 @@ def inventory(core: Path, packages: set[str]) -> list[str]:
         if inside.parts[1] == "capabilities":
             continue
         package = list(inside.with_suffix("").parts[:-1])
-        names = _imported(ast.parse(source.read_text("utf-8")), package)
+        names = _imported(syntax(source), package)
         edges |= {f"{inside.as_posix()} -> {name}" for name in names if _is_capability(name, packages)}
     return sorted(edges)
 

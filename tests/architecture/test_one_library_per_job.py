@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "loopx_host"
+from tests.support.project_files import ROOT, syntax
+
+PACKAGE = ROOT / "loopx_host"
 NAMESAKES = ("tomllib", "importlib.metadata", "pkg_resources")
 HOMES = {
     "pluggy": {"hookspecs/manager.py", "hookspecs/markers.py"},
@@ -17,9 +19,9 @@ HOMES = {
 LOADERS = ("import_module", "run_module", "run_path", "spec_from_file_location", "exec_module")
 
 
-def namesakes(source: str) -> list[str]:
+def namesakes(source: ast.AST) -> list[str]:
     """Return the namesakes that a Python source imports, function bodies and dynamic imports included."""
-    names = [name for node in ast.walk(ast.parse(source)) for name in _imported(node)]
+    names = [name for node in ast.walk(source) for name in _imported(node)]
     return [name for name in names if any(name == one or name.startswith(f"{one}.") for one in NAMESAKES)]
 
 
@@ -34,7 +36,7 @@ def _imported(node: ast.AST) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_module_imports_no_namesake(path: Path) -> None:
-    assert namesakes(path.read_text("utf-8")) == []
+    assert namesakes(syntax(path)) == []
 
 
 @pytest.mark.parametrize(
@@ -50,12 +52,12 @@ def test_a_module_imports_no_namesake(path: Path) -> None:
     ],
 )
 def test_a_namesake_is_seen_however_it_is_imported(source: str) -> None:
-    assert namesakes(source) != []
+    assert namesakes(ast.parse(source)) != []
 
 
 @pytest.mark.parametrize("source", ["import tomli", "import importlib_metadata", "import importlib.util"])
 def test_the_chosen_libraries_are_no_namesakes(source: str) -> None:
-    assert namesakes(source) == []
+    assert namesakes(ast.parse(source)) == []
 
 
 def importers(library: str) -> set[str]:
@@ -63,7 +65,7 @@ def importers(library: str) -> set[str]:
     return {
         str(path.relative_to(PACKAGE))
         for path in PACKAGE.rglob("*.py")
-        if any(name.split(".")[0] == library for name in run_time_imports(ast.parse(path.read_text("utf-8"))))
+        if any(name.split(".")[0] == library for name in run_time_imports(syntax(path)))
     }
 
 
@@ -87,7 +89,7 @@ def test_nothing_else_loads_modules_by_name() -> None:
     found = {
         f"{path.relative_to(PACKAGE)}: {name}"
         for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(syntax(path))
         for name in (getattr(node, "attr", None), getattr(node, "id", None), getattr(node, "name", None))
         if name in LOADERS
     }

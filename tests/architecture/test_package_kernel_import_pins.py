@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support.project_files import ROOT, syntax
+
 FIXTURE: dict[str, Any] = json.loads(Path(__file__).with_name("package_kernel_import_pins.json").read_text("utf-8"))
 
 KERNEL = "loopx_host"
@@ -40,7 +41,7 @@ def pin_problems(packages: Path, fixture: dict[str, Any]) -> list[str]:
 
 
 def _kernel_names(source: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+    for node in ast.walk(syntax(source)):
         for name in _imported(node):
             if name == KERNEL or name.startswith(f"{KERNEL}."):
                 yield name

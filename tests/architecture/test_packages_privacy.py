@@ -12,6 +12,7 @@ import json
 import shutil
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -59,21 +60,26 @@ def private(package: Path) -> list[str]:
         free = FREE_IN_TESTS if inside.parts[0] == "tests" else frozenset()
         if path.suffix in KEY_FILES or path.name in KEY_FILES:
             found.add(f"{inside.as_posix()} key-file")
-        kinds = {row["kind"] for value in _values(path) for row in findings(value)}
-        found |= {f"{inside.as_posix()} {kind}" for kind in kinds - free}
+        found |= {f"{inside.as_posix()} {kind}" for kind in _kinds(path.suffix, path.read_bytes()) - free}
     return sorted(row for row in found if f"{package.name}/{row}" not in REVIEWED)
 
 
-def _values(path: Path) -> Iterator[object]:
+@cache
+def _kinds(suffix: str, data: bytes) -> frozenset[str]:
+    """Return the kinds of private material in a file: the same bytes are judged once, in however many copies."""
+    return frozenset(row["kind"] for value in _values(suffix, data) for row in findings(value))
+
+
+def _values(suffix: str, data: bytes) -> Iterator[object]:
     """Return what is to be looked at: what a file means where that can be told, else its lines."""
-    text = path.read_bytes().decode("utf-8", "replace")
+    text = data.decode("utf-8", "replace")
     try:
-        if path.suffix == ".py":
+        if suffix == ".py":
             yield from _python(text)
             return
-        if path.suffix == ".json":
+        if suffix == ".json":
             yield json.loads(text)
-        if path.suffix == ".toml":
+        if suffix == ".toml":
             yield tomli.loads(text)
     except (ValueError, SyntaxError, tokenize.TokenError):
         pass

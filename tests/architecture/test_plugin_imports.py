@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import loopx_host
+from tests.support.project_files import ROOT, syntax
 
-PLUGINS = Path(__file__).parents[2] / "plugins"
+PLUGINS = ROOT / "plugins"
 KERNEL = "loopx_host"
 SEAMS = {"loopx_host.assembly.presentation"}  # the public seams: re-exports only (architecture page)
 LOADERS = ("import_module", "__import__", "load_module", "resolve_name", "find_spec", "exec", "eval")
@@ -20,7 +21,7 @@ def private_imports(packages: Path, public: set[str]) -> list[str]:
     """Return every import below `packages` that reaches behind the public surface, as ``path:line name``."""
     found: list[str] = []
     for source in sorted(packages.rglob("*.py")):
-        tree = ast.parse(source.read_text("utf-8"))
+        tree = syntax(source)
         found += [f"{source.relative_to(packages).as_posix()}:{line} {name}" for line, name in _reached(tree, public)]
     return found
 

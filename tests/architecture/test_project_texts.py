@@ -41,8 +41,10 @@ def machine_places(root: Path) -> list[str]:
 
 def hits(text: str, root: Path) -> list[str]:
     """Return what `text` should not name."""
-    places = [place for place in machine_places(root) if re.search(rf"(?<![\w/.}}\"]){re.escape(place)}(?!\w)", text)]
-    names = (*REGISTRIES, NEIGHBOUR)
+    places = [place for place in machine_places(root) if place in text]
+    places = [place for place in places if re.search(rf"(?<![\w/.}}\"]){re.escape(place)}(?!\w)", text)]
+    lowered = text.lower()
+    names = [name for name in (*REGISTRIES, NEIGHBOUR) if name in lowered]
     return [
         *places,
         *(name for name in names if re.search(rf"(?<![\w.-]){re.escape(name)}(?!\w)", text, re.IGNORECASE)),

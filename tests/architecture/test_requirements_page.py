@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
+from tests.support.project_files import ROOT, syntax
 from tests.support.requirements import PAGE, report, rows, unproved
 
 pytest_plugins = ["pytester"]
 
-ROOT = Path(__file__).parents[2]
 SMALL_PAGE = """\
 # Rows
 
@@ -24,11 +23,15 @@ SMALL_PAGE = """\
 """
 
 
-def marked_rows(source: str) -> Iterator[object]:
+def marked_rows(source: ast.AST) -> Iterator[object]:
     """Yield the arguments of every `pytest.mark.req(...)` in a Python source."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.req":
+    for node in ast.walk(source):
+        if isinstance(node, ast.Call) and _is_mark(node.func):
             yield from (argument.value if isinstance(argument, ast.Constant) else None for argument in node.args)
+
+
+def _is_mark(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "req" and ast.unparse(node) == "pytest.mark.req"
 
 
 def test_rows_are_read_in_page_order() -> None:
@@ -64,7 +67,7 @@ def test_every_marked_row_is_on_the_page() -> None:
     known = set(rows(PAGE.read_text("utf-8")))
     tests = [path for folder in ("tests", "examples", "plugins") for path in (ROOT / folder).rglob("test_*.py")]
 
-    marked = {row for path in tests for row in marked_rows(path.read_text("utf-8"))}
+    marked = {row for path in tests for row in marked_rows(syntax(path))}
 
     assert marked - known == set()
 
@@ -92,7 +95,7 @@ def test_the_option_prints_rows_without_a_passing_test(pytester: pytest.Pytester
         """
     )
 
-    ended = pytester.runpytest_subprocess("--requirements", "-p", "no:cacheprovider")
+    ended = pytester.runpytest_inprocess("--requirements", "-p", "no:cacheprovider")
 
     missing = ended.outlines[next(i for i, line in enumerate(ended.outlines) if line.startswith("not proved: "))]
     assert {"X2", "X3"} <= set(missing.split())

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.route_imports import bare, imported, install
+from tests.support.route_imports import bare, imported, imported_again, imported_with, install
 
 FIXTURE: dict[str, Any] = json.loads(Path(__file__).with_name("route_imports.json").read_text("utf-8"))
 ROUTES = tuple(FIXTURE["routes"])
@@ -98,7 +98,7 @@ def test_a_bare_interpreter_hides_no_dear_module() -> None:
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_dear_import_in_the_package_is_seen_on_every_route(route: str, words: dict[str, list[str]]) -> None:
-    modules = imported(words[route], plant={PACKAGE: "import typing, pathlib, asyncio"})
+    modules = imported_with({PACKAGE: "import typing, pathlib, asyncio"}, words[route])
 
     allowed = FIXTURE["routes"][route].get("allowed", ())
     dear = {f"{route} imports {name}" for name in ("typing", "pathlib", "asyncio") if name not in allowed}
@@ -118,7 +118,7 @@ def test_a_dear_import_in_the_package_is_seen_on_every_route(route: str, words: 
     ],
 )
 def test_a_dear_import_on_its_way_is_seen(route: str, module: str, dear: str, words: dict[str, list[str]]) -> None:
-    modules = imported(words[route], plant={f"{PACKAGE}.{module}": f"import {dear}"})
+    modules = imported_with({f"{PACKAGE}.{module}": f"import {dear}"}, words[route])
 
     assert f"{route} imports {dear}" in route_problems(route, modules, FIXTURE)
 
@@ -173,7 +173,7 @@ def test_what_is_installed_beside_it_changes_no_import(
 ) -> None:
     paths = {count: f"import sys; sys.path.append({str(crowd)!r})" for count, crowd in crowds.items()}
 
-    modules = {count: imported(words[route], plant={PACKAGE: path}) for count, path in paths.items()}
+    modules = {count: imported_again({PACKAGE: path}, words[route]) for count, path in paths.items()}
 
     assert [count for count in COUNTS if modules[count] != modules[0]] == []
     assert modules[0] == imported(words[route])
@@ -184,6 +184,6 @@ def test_the_crowd_is_really_there(words: dict[str, list[str]], crowds: dict[int
     read = f"import sys, importlib.metadata; sys.path.append({str(crowds[20])!r})"
     found = f"{read}; assert sum(d.name.startswith('crowd-') for d in importlib.metadata.distributions()) == 20"
 
-    modules = imported(words["--version"], plant={PACKAGE: found})
+    modules = imported_with({PACKAGE: found}, words["--version"])
 
     assert "--version imports importlib.metadata" in route_problems("--version", modules, FIXTURE)

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support.project_files import ROOT, syntax
+
 FIXTURE: dict[str, Any] = json.loads(Path(__file__).with_name("top_level_module_budget.json").read_text("utf-8"))
 
 PACKAGE = "loopx_host"
@@ -77,12 +78,15 @@ def _folder_problems(folder: Path, fixture: Fixture) -> Iterator[str]:
 
 
 def _statements(source: Path) -> list[ast.stmt]:
-    return ast.parse(source.read_text("utf-8")).body if source.is_file() else []
+    return syntax(source).body if source.is_file() else []
 
 
 def _extends_the_package(source: Path) -> bool:
     """Whether the file writes `__path__` or `sys.modules`, by which a nested file becomes a top-level module."""
-    for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+    text = source.read_text("utf-8")
+    if "__path__" not in text and "modules" not in text:
+        return False
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Name) and node.id == "__path__":
             return True
         if isinstance(node, ast.Attribute) and (node.attr == "__path__" or ast.unparse(node) == "sys.modules"):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Iterator
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -29,3 +31,14 @@ def files(root: Path = ROOT) -> Iterator[Path]:
             path = Path(folder, name)
             if path.is_file() and not path.is_symlink():
                 yield path
+
+
+def syntax(path: Path) -> ast.Module:
+    """Return a Python file parsed, once for all tests while it does not change: not to be edited."""
+    seen = path.stat()
+    return _parsed(path, seen.st_mtime_ns, seen.st_size)
+
+
+@cache
+def _parsed(path: Path, _changed: int, _size: int) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))

@@ -7,9 +7,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.support.project_files import ROOT
 
 # `plant` is {module: source}: what to execute in a module of the package before its own code, as if it stood there.
 _PROBE = """\
@@ -64,23 +65,38 @@ def install(state_file: Path, manifests: list[Path]) -> None:
     _python(_INSTALL, str(ROOT), str(state_file), *map(str, manifests))
 
 
-def imported(words: list[str], plant: Mapping[str, str] | None = None) -> set[str]:
+def imported(words: list[str]) -> set[str]:
     """Return the modules that ``loopx`` with `words` imports; ``["import"]`` is importing the package alone.
 
-    The command runs twice and the second time counts: what it remembers in caches is there then. `plant` maps a
-    module of the package to source that is executed in it first. Raises AssertionError when the command fails.
+    The command has run before, so that its caches are filled; asked about again, it is not run again. Raises
+    AssertionError when it fails.
     """
-    _probe(words, plant)
+    return set(_imported(*words))
+
+
+def imported_with(plant: Mapping[str, str], words: list[str]) -> set[str]:
+    """Return what `imported` does, from one run in which source is executed first in some modules of the package."""
     return set(_probe(words, plant)["modules"])
+
+
+def imported_again(plant: Mapping[str, str], words: list[str]) -> set[str]:
+    """Return what `imported_with` does the second time, when the caches hold what the first run remembered."""
+    imported_with(plant, words)
+    return imported_with(plant, words)
+
+
+@cache
+def _imported(*words: str) -> frozenset[str]:
+    return frozenset(imported_again({}, [*words]))
 
 
 def bare() -> set[str]:
     """Return the modules of an interpreter that does nothing yet."""
-    return set(_probe(["import"], None)["bare"])
+    return set(_probe(["import"], {})["bare"])
 
 
-def _probe(words: list[str], plant: Mapping[str, str] | None) -> dict[str, list[str]]:
-    answer = json.loads(_python(_PROBE, str(ROOT), repr(dict(plant or {})), *words))
+def _probe(words: list[str], plant: Mapping[str, str]) -> dict[str, list[str]]:
+    answer = json.loads(_python(_PROBE, str(ROOT), repr(dict(plant)), *words))
     assert answer["status"] == 0, answer
     return dict(answer)
 
