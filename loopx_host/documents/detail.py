@@ -68,7 +68,7 @@ def schema() -> dict[str, object]:
     of_v0, later = row_fields()
     revision = words.object_of(
         {"revision": words.REVISION, "version": words.TEXT},
-        {"digest": words.SHA256, "installed_at": words.NULLABLE_TEXT, "manifest_path": words.NULLABLE_TEXT},
+        {"digest": words.NULLABLE_SHA256, "installed_at": words.NULLABLE_TEXT, "manifest_path": words.NULLABLE_TEXT},
     )
     return words.receipt_of(
         ID,

@@ -37,6 +37,13 @@ if TYPE_CHECKING:
         code: str | None
         reason: str | None
 
+    class IndexUse(TypedDict):
+        """What became of the index when it was asked: `fresh`, or why it was rebuilt."""
+
+        status: str
+        rebuilt: bool
+        path: str
+
     class DiscoveryIndex(TypedDict):
         """`looked_at` maps each path whose change matters to the stat it had."""
 
@@ -44,13 +51,6 @@ if TYPE_CHECKING:
         search_path: list[str]
         looked_at: dict[str, list[object]]
         offers: list[Offer]
-
-    class IndexUse(TypedDict):
-        """What became of the index when it was asked: `fresh`, or why it was rebuilt."""
-
-        status: str
-        rebuilt: bool
-        path: str
 
 
 ID = "loopx_discovery_index_v1"
