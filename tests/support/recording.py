@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib.metadata
 import json
 import os
 import pty
@@ -10,12 +11,14 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 from tests.support.capabilities import Station
-from tests.support.cli import PATIENCE_SECONDS, Answer
-from tests.support.lifecycle import ROOT
+from tests.support.cli import COMMAND, PATIENCE_SECONDS, Answer
+from tests.support.lifecycle import ROOT, make_venv
 
 FOLDER = ROOT / "tests/data/recorded"
 WIDTH = "100"
@@ -54,16 +57,21 @@ _ROWS = re.compile(r', \{"check": "start_up", "status": "warning", "code": "pth_
 class Recorder(Station):
     """The command line in a new home at the default containment, which keeps what every step answered.
 
-    `root` has to be as long on every machine: the columns of a table are as wide as the paths in them.
+    `root` has to be as long on every machine: the columns of a table are as wide as the paths in them. `scripts` is
+    the folder of the launcher, that of the tests' environment unless told otherwise.
     """
 
-    def __init__(self, root: Path, wanted: str) -> None:
+    def __init__(self, root: Path, wanted: str, scripts: Path | None = None) -> None:
         super().__init__(root)
-        del self.env["LOOPX_CONTAINMENT"]
-        self.env |= {"COLUMNS": WIDTH, "PATH": f"{Path(sys.executable).parent}:{self.env['PATH']}"}
         self.format = wanted
+        self._scripts = scripts or Path(sys.executable).parent
         self._digests: list[str] = []
         self._steps: list[str] = []
+        del self.env["LOOPX_CONTAINMENT"]
+        self.env |= {"COLUMNS": WIDTH, "PATH": f"{self._scripts}:{os.defpath}"}
+
+    def command(self, *words: str | bytes, options: bool = True) -> list[str | bytes]:
+        return [str(self._scripts / "loopx"), *super().command(*words, options=options)[len(COMMAND) :]]
 
     @property
     def text(self) -> str:
@@ -122,7 +130,7 @@ class Recorder(Station):
 
     def _normal(self, text: str) -> str:
         """Return a step without what another machine or another minute would change."""
-        places = {str(self.root): "{root}", **_PLACES}
+        places = {str(self.root): "{root}", str(self._scripts.parent): "{venv}", **_PLACES}
         for place in sorted(places, key=len, reverse=True):
             text = text.replace(place, places[place])
         text = _ROWS.sub("", _LINES.sub("", text))
@@ -142,6 +150,36 @@ class Recorder(Station):
             number = len(self._digests)
             self._digests.append(digest)
         return f"<digest {number + 1}, {len(digest)} digits>"
+
+
+def bare_environment(folder: Path) -> Path:
+    """Make a virtual environment of the host and what it needs, and nothing that offers an extension.
+
+    Links to the tests' environment stand for an installer; return the folder of its launcher.
+    """
+    scripts = make_venv(folder)
+    (site,) = folder.glob("lib/python*/site-packages")
+    for installed in _with_requirements("loopx-core"):
+        for name in {file.parts[0] for file in installed.files or ()} - {"..", "__pycache__"}:
+            (site / name).symlink_to(str(installed.locate_file(name)))
+    _, _, program = Path(sys.executable).with_name("loopx").read_text("utf-8").partition("\n")
+    (scripts / "loopx").write_text(f"#!{scripts / 'python'}\n{program}", "utf-8")
+    (scripts / "loopx").chmod(0o755)
+    return scripts
+
+
+def _with_requirements(*names: str) -> Iterator[importlib.metadata.Distribution]:
+    """Yield the distributions of these names and all that they require, each once."""
+    wanted, seen = list(names), set[str]()
+    for name in wanted:
+        key = name.lower().replace("_", "-")
+        if key in seen:
+            continue
+        seen.add(key)
+        installed = importlib.metadata.distribution(name)
+        requirements = map(Requirement, installed.requires or ())
+        wanted += [one.name for one in requirements if one.marker is None or one.marker.evaluate({"extra": ""})]
+        yield installed
 
 
 def difference(recorded: str, now: str, name: str) -> str:
