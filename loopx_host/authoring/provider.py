@@ -12,20 +12,23 @@ import re
 from loopx_host.core.errors import Refused
 from loopx_host.core.limits import REQUEST_BYTES
 from loopx_host.core.strict_json import JsonViolation, parse_object
-from loopx_host.lifecycle.goals.domain_result import RESULT_SCHEMA
-from loopx_host.lifecycle.goals.envelope import ENVELOPE_KEY, check_envelope, expected_by_provider
+from loopx_host.documents import governed_request, governed_result
+from loopx_host.documents.governed_request import ENVELOPE_KEY, REFERENCES_KEY
+from loopx_host.lifecycle.goals.envelope import check_envelope, expected_by_provider
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeGuard
+
+    from loopx_host.documents.governed_request import GovernedRequest
+    from loopx_host.documents.parts import ContextReference
 
     # (input, reference name → path) → observations, or what was done to the outside
-    Operation = Callable[[dict[str, Any], dict[str, str]], "list[dict[str, Any]] | Effect"]
+    Operation = Callable[[dict[str, object], dict[str, str]], "Sequence[Mapping[str, object]] | Effect"]
     # (the request to publish, reference name → path) → the view
-    View = Callable[[dict[str, Any], dict[str, str]], dict[str, Any]]
+    View = Callable[[dict[str, object], dict[str, str]], Mapping[str, object]]
 
-REQUEST_SCHEMA = "loopx_external_domain_capability_request_v0"
 PUBLISH_KEY = "publish"
 _KEYS = {  # beside the envelope
     "schema_version",
@@ -35,7 +38,7 @@ _KEYS = {  # beside the envelope
     "operation",
     "protocol",
     "input",
-    "context_refs",
+    REFERENCES_KEY,
 }
 _REVISION = re.compile("[0-9a-f]{16}")
 _CHUNK = 1 << 16
@@ -59,9 +62,11 @@ class Effect:
 
     __slots__ = ("observations", "receipt")
 
-    def __init__(self, receipt: dict[str, Any], observations: list[dict[str, Any]] | None = None) -> None:
+    def __init__(
+        self, receipt: Mapping[str, object], observations: Sequence[Mapping[str, object]] | None = None
+    ) -> None:
         self.receipt = receipt
-        self.observations = observations or []
+        self.observations = list(observations or [])
 
 
 def serve_operations(
@@ -84,9 +89,11 @@ def serve_operations(
     source, sink = descriptors
     try:
         request = _parsed(_read(source))
-        wanted = request.get(PUBLISH_KEY) if views and request.get("schema_version") != REQUEST_SCHEMA else None
+        surface_id = None if request.get("schema_version") == governed_request.ID else request.get(PUBLISH_KEY)
         answer = (
-            _answered(operations, request, manifest_id) if wanted is None else _viewed(views or {}, wanted, request)
+            _viewed(views, surface_id, request)
+            if views and surface_id is not None
+            else _answered(operations, _governed(request, manifest_id))
         )
     except OperationFailed as failed:
         answer = {"ok": False, "code": failed.code, "error": str(failed), "effect": failed.effect}
@@ -94,35 +101,32 @@ def serve_operations(
     return 0
 
 
-def _parsed(data: bytes) -> dict[str, Any]:
+def _parsed(data: bytes) -> dict[str, object]:
     try:
-        request: dict[str, Any] = parse_object(data)
+        return parse_object(data)
     except JsonViolation as violation:
         raise OperationFailed("request_invalid", f"the request is not one JSON object: {violation}") from None
-    return request
 
 
-def _viewed(views: Mapping[str, View], surface_id: object, request: dict[str, Any]) -> dict[str, Any]:
+def _viewed(views: Mapping[str, View], surface_id: object, request: dict[str, object]) -> dict[str, object]:
     """Return the answer to a request to publish. Raises OperationFailed."""
     make = views.get(surface_id) if isinstance(surface_id, str) else None
     if make is None:
         raise OperationFailed("surface_unknown", "this provider has no such surface")
-    rows = request.get("context_refs", [])
+    rows = request.get(REFERENCES_KEY, [])
     if not _are_references(rows):
         raise OperationFailed("request_invalid", "the context references are no list of names and paths")
-    return {"ok": True, "view": make(request, {one["name"]: one["path"] for one in rows})}
+    return {"ok": True, "view": make(request, _paths(rows))}
 
 
-def _answered(operations: Mapping[str, Operation], request: dict[str, Any], manifest_id: str) -> dict[str, Any]:
-    _admit(request, manifest_id)
-    operation = operations.get(str(request.get("operation")))
+def _answered(operations: Mapping[str, Operation], request: GovernedRequest) -> dict[str, object]:
+    operation = operations.get(str(request["operation"]))  # a text or not: the envelope was made for it as it is
     if operation is None:
         raise OperationFailed("operation_unknown", "this provider has no such operation")
-    references = {one["name"]: one["path"] for one in request["context_refs"]}
-    done = operation(request["input"], references)
+    done = operation(request["input"], _paths(request["context_refs"]))
     effect = done if isinstance(done, Effect) else Effect({}, done)
     return {
-        "schema_version": RESULT_SCHEMA,
+        "schema_version": governed_result.ID,
         "invocation_id": request["invocation_id"],
         "status": "succeeded",
         "observations": effect.observations,
@@ -134,21 +138,27 @@ def _answered(operations: Mapping[str, Operation], request: dict[str, Any], mani
     }
 
 
-def _admit(request: dict[str, Any], manifest_id: str) -> None:
-    """Refuse what has not the shape of a request, or not the envelope that belongs to it. Raises OperationFailed."""
-    if request.get("schema_version") != REQUEST_SCHEMA or set(request) - {ENVELOPE_KEY} != _KEYS:
-        raise OperationFailed("request_invalid", f"the request is no {REQUEST_SCHEMA}")
-    if not isinstance(request["input"], dict) or not _are_references(request["context_refs"]):
+def _governed(request: dict[str, object], manifest_id: str) -> GovernedRequest:
+    """Return a request that has its shape, and the envelope that belongs to it. Raises OperationFailed."""
+    if request.get("schema_version") != governed_request.ID or set(request) - {ENVELOPE_KEY} != _KEYS:
+        raise OperationFailed("request_invalid", f"the request is no {governed_request.ID}")
+    if not _is_readable(request):
         raise OperationFailed("request_invalid", "the request needs an input object and a list of context references")
     try:
         check_envelope(request.get(ENVELOPE_KEY), expected_by_provider(request, manifest_id))
     except Refused as refused:
         raise OperationFailed("envelope_invalid", refused.diagnostic.summary) from None
-    if not _REVISION.fullmatch(request[ENVELOPE_KEY]["revision"]):
+    if not _REVISION.fullmatch(request["execution_envelope"]["revision"]):
         raise OperationFailed("envelope_invalid", "the envelope names no revision")
+    return request
 
 
-def _are_references(value: object) -> bool:
+def _is_readable(request: dict[str, object]) -> TypeGuard[GovernedRequest]:
+    """Whether what an operation gets has its types; the envelope says of everything else that it is as it was."""
+    return isinstance(request["input"], dict) and _are_references(request[REFERENCES_KEY])
+
+
+def _are_references(value: object) -> TypeGuard[list[ContextReference]]:
     return (
         isinstance(value, list)
         and all(
@@ -157,6 +167,10 @@ def _are_references(value: object) -> bool:
         )
         and len({one["name"] for one in value}) == len(value)
     )
+
+
+def _paths(rows: list[ContextReference]) -> dict[str, str]:
+    return {row["name"]: row["path"] for row in rows}
 
 
 def _read(descriptor: int) -> bytes:

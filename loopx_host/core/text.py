@@ -18,14 +18,23 @@ _BYTE_ESCAPES = range(0xDC80, 0xDD00)  # how `surrogateescape` spells a byte tha
 _credentials: list[tuple[str, Pattern[str]]] = []
 
 
-def visible(text: str, keep: str = "") -> str:
+def visible(text: str, keep: str = "", *, exact: bool = False) -> str:
     r"""Return `text` with controls, bidi overrides and lone surrogates written out as escapes.
 
-    A byte that is not UTF-8 becomes ``\xNN``. Characters in `keep` (usually a line feed) stay.
+    A byte that is not UTF-8 becomes ``\xNN``. Characters in `keep` (usually a line feed) stay. With `exact` no
+    text looks like the escapes of another: a backslash is doubled, and spaces of other widths are written out too.
     """
+    if exact:
+        return "".join(_exact(char, keep) for char in text)
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in _SPACES or char in keep else _escape(char) for char in text)
+
+
+def _exact(char: str, keep: str) -> str:
+    if char in keep:
+        return char
+    return "\\\\" if char == "\\" else char if char.isprintable() else _escape(char)
 
 
 def _escape(char: str) -> str:

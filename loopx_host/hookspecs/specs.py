@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from loopx_host.hookspecs.markers import hookspec
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loopx_host.documents.governed_request import GovernedRequest
+    from loopx_host.documents.invocation import Invocation
+    from loopx_host.documents.publish_receipt import PublishReceipt
+
 
 class CommandHost(Protocol):
-    """What a package's command may ask of the host."""
+    """What a package's command may ask of the host; every call is refused as it is from the command line."""
 
     def invoke(
         self,
         capability_id: str,
         operation: str,
-        input: dict[str, Any],  # noqa: A002 (the word of the request)
+        input: Mapping[str, object],  # noqa: A002 (the word of the request)
         *,
         goal_id: str,
-        references: dict[str, str] | None = None,
-    ) -> dict[str, Any]:
-        """Run one bound, read-only operation as `loopx capability invoke` would; return its receipt."""
+        references: Mapping[str, str] | None = None,
+    ) -> Invocation:
+        """Run one bound, read-only operation as `loopx capability invoke` would. Raises Refused.
+
+        `references` maps the names that the operation's permission opens to paths. The result of a call that
+        succeeded is in `provider_result` of the receipt.
+        """
         ...
 
     def publish(
         self,
         extension_id: str,
         surface: str,
-        input: dict[str, Any],  # noqa: A002 (the word of the request)
+        input: Mapping[str, object],  # noqa: A002 (the word of the request)
         *,
-        references: dict[str, str] | None = None,
-    ) -> dict[str, Any]:
-        """Publish one view on a presentation surface; return its receipt."""
+        references: Mapping[str, str] | None = None,
+    ) -> PublishReceipt:
+        """Publish one view on a presentation surface of an extension. Raises Refused."""
         ...
 
 
 @hookspec
-def loopx_capability_contracts() -> list[dict[str, Any]]:
+def loopx_capability_contracts() -> list[Mapping[str, object]]:
     """Name the provider-neutral contracts that the package brings.
 
     **When.** Once per `loopx capability bind` of a capability that the package declares or implements. Never while
@@ -65,7 +76,7 @@ def loopx_capability_contracts() -> list[dict[str, Any]]:
 
 
 @hookspec
-def loopx_check_invocation(request: dict[str, Any]) -> dict[str, Any] | None:
+def loopx_check_invocation(request: GovernedRequest) -> Mapping[str, object] | None:
     """Judge a request of the package's own capability before anything is bound to it or started.
 
     **When.** Once per `loopx capability invoke`, after the request was validated and before its envelope is made.
@@ -90,7 +101,7 @@ def loopx_check_invocation(request: dict[str, Any]) -> dict[str, Any] | None:
 
 
 @hookspec
-def loopx_view_schemas() -> dict[str, dict[str, Any]]:
+def loopx_view_schemas() -> Mapping[str, Mapping[str, object]]:
     """Give the schemas of the views that the package publishes.
 
     **When.** Once per view that is published on a presentation surface of the package's extension.
@@ -111,14 +122,15 @@ def loopx_view_schemas() -> dict[str, dict[str, Any]]:
 
 
 @hookspec(firstresult=True)
-def loopx_run_command(arguments: list[str], host: CommandHost) -> dict[str, Any]:
+def loopx_run_command(arguments: list[str], host: CommandHost) -> Mapping[str, object]:
     """Run one command of the package: the function that an entry point of `loopx.commands` names.
 
     **When.** Once per `loopx NAME …`. It has no time limit of its own; Ctrl-C ends it and all it started.
 
-    **With.** `arguments`: the words after the name. `host`: `host.invoke(capability_id, operation, input,
-    goal_id=..., references=None)` runs a bound operation, `host.publish(extension_id, surface, input,
-    references=None)` publishes a view. Both return a receipt and raise `Refused`; a command need not catch it.
+    **With.** `arguments`: the words after the name. `host`, a `loopx_host.CommandHost`:
+    `host.invoke(capability_id, operation, input, goal_id=..., references=None)` runs a bound operation,
+    `host.publish(extension_id, surface, input, references=None)` publishes a view. Both return a receipt and
+    raise `Refused`; a command need not catch it.
 
     **Answer.** One JSON object, which the host prints. `None` is no answer and refused with `plugin_hook_failed`.
 

@@ -11,16 +11,16 @@ from loopx_host.core.canonical import canonical_bytes
 from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import refuse
 from loopx_host.core.limits import SCOPE_BYTES
+from loopx_host.documents import execution_envelope, governed_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Mapping
 
     from loopx_host.core.errors import Refused
+    from loopx_host.documents.execution_envelope import ExecutionEnvelope, Scope
 
-ENVELOPE_SCHEMA = "loopx_extension_execution_envelope_v0"
-ENVELOPE_KEY = "execution_envelope"
-_KEYS = ("schema_version", "action", "scope", "extension_id", "revision", "request_sha256")
+ENVELOPE_KEY = governed_request.ENVELOPE_KEY
 
 
 def action_of(capability_id: str, operation: str) -> str:
@@ -29,40 +29,39 @@ def action_of(capability_id: str, operation: str) -> str:
 
 
 def make_envelope(
-    request: dict[str, Any], *, action: str, scope: dict[str, Any], extension_id: str, revision: str
-) -> dict[str, Any]:
+    request: Mapping[str, object], *, action: str, scope: Scope, extension_id: str, revision: str
+) -> ExecutionEnvelope:
     """Return the envelope of one request. Raises Refused `envelope_invalid` for a scope that is too large."""
     if len(canonical_bytes(scope)) > SCOPE_BYTES:
         raise _invalid(extension_id, f"the scope is larger than {SCOPE_BYTES} bytes")
-    return {
-        "schema_version": ENVELOPE_SCHEMA,
-        "action": action,
-        "scope": scope,
-        "extension_id": extension_id,
-        "revision": revision,
-        "request_sha256": request_digest(request),
-    }
+    return execution_envelope.envelope(
+        action=action,
+        scope=scope,
+        extension_id=extension_id,
+        revision=revision,
+        request_sha256=request_digest(request),
+    )
 
 
-def request_digest(request: dict[str, Any]) -> str:
+def request_digest(request: Mapping[str, object]) -> str:
     """Return SHA-256 over the canonical JSON of a request without its envelope."""
     return sha256_hex(canonical_bytes({key: value for key, value in request.items() if key != ENVELOPE_KEY}))
 
 
-def check_envelope(envelope: object, expected: dict[str, Any]) -> None:
+def check_envelope(envelope: object, expected: Mapping[str, object]) -> None:
     """Refuse an envelope that is not exactly the `expected` one; types count. Raises Refused `envelope_invalid`."""
     subject = str(expected["extension_id"])
     if not isinstance(envelope, dict):
         raise _invalid(subject, "there is none")
-    if set(envelope) != set(_KEYS):
-        raise _invalid(subject, f"it must hold exactly {', '.join(_KEYS)}")
-    for key in _KEYS:
+    if set(envelope) != set(execution_envelope.KEYS):
+        raise _invalid(subject, f"it must hold exactly {', '.join(execution_envelope.KEYS)}")
+    for key in execution_envelope.KEYS:
         # As canonical JSON, because `True == 1 == 1.0` in Python.
         if canonical_bytes([envelope[key]]) != canonical_bytes([expected[key]]):
             raise _invalid(subject, f"its {key} is not that of this call")
 
 
-def expected_by_provider(request: dict[str, Any], extension_id: str) -> dict[str, Any]:
+def expected_by_provider(request: Mapping[str, object], extension_id: str) -> ExecutionEnvelope:
     """Return the envelope that belongs to a request as its provider sees it; the revision is the host's affair."""
     given = request.get(ENVELOPE_KEY)
     revision = given.get("revision") if isinstance(given, dict) else None
@@ -75,9 +74,9 @@ def expected_by_provider(request: dict[str, Any], extension_id: str) -> dict[str
     )
 
 
-def scope_of(request: dict[str, Any]) -> dict[str, Any]:
+def scope_of(request: Mapping[str, object]) -> Scope:
     """Return the scope that a request has: its goal, capability and operation, and the references it opens."""
-    references = request.get("context_refs")
+    references = request.get(governed_request.REFERENCES_KEY)
     names = [one.get("name") for one in references if isinstance(one, dict)] if isinstance(references, list) else []
     return {
         "goal_id": request.get("goal_id"),

@@ -10,7 +10,7 @@ from loopx_periodic_report.render import render
 
 from loopx_host import OperationFailed
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 REPORT: Json = {
     "schema_version": "loopx_periodic_report_v0",
@@ -23,9 +23,8 @@ REPORT: Json = {
 NOTES = {"notes": [{"note": "ops/latency.md", "title": "Latency", "excerpt": "<b>why</b>"}]}
 
 
-def rendered(**more: object) -> Json:
-    made: Json = json.loads(render({"report": REPORT, "format": "json", **more}, {})["document"])
-    return made
+def rendered(**more: object) -> Any:
+    return json.loads(render({"report": REPORT, "format": "json", **more}, {})["document"])
 
 
 @pytest.mark.req("M113")

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from loopx_periodic_report.report import problems
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 DATA = resources.files("loopx_periodic_report")
 SCHEMA = json.loads((DATA / "schemas" / "report.schema.json").read_text(encoding="utf-8"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from loopx_periodic_report.render import render
 
 from loopx_host import Refused
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 REPORT: Json = {
     "schema_version": "loopx_periodic_report_v0",
@@ -32,19 +33,35 @@ class Recorded:
 
     def __init__(self, recall: list[Json] | Refused | str) -> None:
         self.recall = recall
-        self.asked: list[tuple[str, str, Json, str, dict[str, str]]] = []
+        self.asked: list[tuple[object, ...]] = []
 
     def invoke(
-        self, capability_id: str, operation: str, given: Json, *, goal_id: str, references: dict[str, str]
-    ) -> Json:
-        self.asked.append((capability_id, operation, given, goal_id, references))
+        self,
+        capability_id: str,
+        operation: str,
+        input: Mapping[str, object],  # noqa: A002 (the word of the request)
+        *,
+        goal_id: str,
+        references: Mapping[str, str] | None = None,
+    ) -> Any:
+        self.asked.append((capability_id, operation, input, goal_id, references))
         if capability_id == "periodic-report":
-            return {"ok": True, "provider_result": {"observations": [render(given, {})]}}
+            return {"ok": True, "provider_result": {"observations": [render(input, {})]}}
         if isinstance(self.recall, Refused):
             raise self.recall
         if isinstance(self.recall, str):
             return {"ok": False, "failure_kind": self.recall, "provider_result": None}
         return {"ok": True, "provider_result": {"observations": self.recall}}
+
+    def publish(
+        self,
+        extension_id: str,
+        surface: str,
+        input: Mapping[str, object],  # noqa: A002 (the word of the request)
+        *,
+        references: Mapping[str, str] | None = None,
+    ) -> Any:
+        raise AssertionError((extension_id, surface, input, references))
 
 
 class NotThere(Refused):
@@ -58,11 +75,10 @@ class NotThere(Refused):
         return "binding_missing"
 
 
-def run(folder: Path, host: Recorded, *more: str, report: object = REPORT) -> Json:
+def run(folder: Path, host: Recorded, *more: str, report: object = REPORT) -> Any:
     path = folder / "report.json"
     path.write_text(json.dumps(report), encoding="utf-8")
-    made: Json = periodic_report([str(path), "--goal-id", "g1", "--as", "json", *more], host)
-    return made
+    return periodic_report([str(path), "--goal-id", "g1", "--as", "json", *more], host)
 
 
 @pytest.mark.req("M113")

@@ -13,12 +13,13 @@ from typing import Any
 import jsonschema
 import pytest
 from loopx_periodic_report.canonical import encoded
-from loopx_periodic_report.testing import request
 
-Json = dict[str, Any]
+from loopx_host import governed_request
+
+Json = dict[str, object]
 
 DATA = Path(str(resources.files("loopx_periodic_report")))
-CAPABILITY = ("periodic-report", "loopx_periodic_report_v0")
+CAPABILITY, PROTOCOL = "periodic-report", "loopx_periodic_report_v0"
 EXTENSION = "loopx-capability-periodic-report"
 REPORT = {
     "schema_version": "loopx_periodic_report_v0",
@@ -35,21 +36,20 @@ def run(data: bytes, *args: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(argv, input=data, capture_output=True, check=False, timeout=60)
 
 
-def answered(data: bytes) -> Json:
+def answered(data: bytes) -> Any:
     ended = run(data)
     assert ended.returncode == 0, ended.stderr
-    made: Json = json.loads(ended.stdout)
-    return made
+    return json.loads(ended.stdout)
 
 
-def asked(given: Json) -> Json:
-    return request(EXTENSION, CAPABILITY, "render", given)
+def asked(given: Json, operation: str = "render", extension_id: str = EXTENSION) -> Json:
+    return dict(governed_request(extension_id, CAPABILITY, operation, given, protocol=PROTOCOL))
 
 
 @pytest.mark.parametrize("form", ["html", "json"])
 def test_the_process_renders_and_follows_its_result_schema(form: str) -> None:
     operation = json.loads((DATA / "profile.json").read_text(encoding="utf-8"))["operations"][0]
-    given = {"report": REPORT, "format": form}
+    given: Json = {"report": REPORT, "format": form}
     jsonschema.Draft202012Validator(operation["request_schema"]).validate(given)
 
     made = answered(encoded(asked(given)))
@@ -78,10 +78,10 @@ def test_the_invocation_is_the_one_that_was_asked_for() -> None:
         (b'"' + b"x" * 1_000_000, "request_too_large"),
         (encoded({**asked({}), "capability_id": "other"}), "envelope_invalid"),
         (encoded({**asked({}), "protocol": "other_v0"}), "envelope_invalid"),
-        (encoded(request(EXTENSION, CAPABILITY, "deliver", {})), "operation_unknown"),
+        (encoded(asked({}, "deliver")), "operation_unknown"),
         (encoded({**asked({}), "goal_id": "other"}), "envelope_invalid"),
         (encoded({**asked({}), "execution_envelope": {}}), "envelope_invalid"),
-        (encoded(request("other", CAPABILITY, "render", {})), "envelope_invalid"),
+        (encoded(asked({}, extension_id="other")), "envelope_invalid"),
         (encoded(asked({})), "input_invalid"),
     ],
 )

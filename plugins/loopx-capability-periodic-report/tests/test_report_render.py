@@ -6,16 +6,16 @@ import hashlib
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
-from typing import Any
 
 import pytest
 from loopx_periodic_report.render import render
 
 from loopx_host import OperationFailed
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 TAGS = {
     "html",
@@ -133,7 +133,7 @@ def points(values: list[float], step: timedelta = timedelta(hours=1)) -> list[Js
     ]
 
 
-def metric(series: list[Json], name: str = "m", **more: object) -> Json:
+def metric(series: Sequence[Mapping[str, object]], name: str = "m", **more: object) -> Json:
     return {"id": name, "label": "Latency", "unit": "ms", "points": series, **more}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -14,7 +14,7 @@ from loopx_periodic_report.sink import read_delivery, read_probe
 
 from loopx_host import OperationFailed
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 PROFILE = Path(str(resources.files("loopx_periodic_report"))) / "sink-profile.json"
 DELIVER = json.loads(PROFILE.read_text(encoding="utf-8"))["operations"][0]
@@ -53,7 +53,7 @@ BAD_TARGETS = [
 ]
 
 
-def refused(given: Json) -> str:
+def refused(given: Mapping[str, object]) -> str:
     with pytest.raises(OperationFailed) as refusal:
         read_delivery(given)
     assert refusal.value.effect == "none"

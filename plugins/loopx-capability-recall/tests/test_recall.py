@@ -6,14 +6,13 @@ import json
 import os
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 from loopx_recall import index
 from loopx_recall.index import RecallFailed
-from loopx_recall.search import match_expression, search
+from loopx_recall.search import Hit, match_expression, search
 
 NOTES = {
     "a.md": "# Apples\n\nRed apples and green apples.\n",
@@ -31,7 +30,7 @@ def folder(path: Path, notes: dict[str, str] | None = None) -> Path:
     return path
 
 
-def ask(path: Path, query: str, **more: object) -> list[dict[str, Any]]:
+def ask(path: Path, query: str, **more: object) -> list[Hit]:
     return search({"query": query, **more}, {"notes": str(path)})
 
 
@@ -39,7 +38,7 @@ def names(path: Path, query: str, **more: object) -> list[str]:
     return [row["note"] for row in ask(path, query, **more)]
 
 
-def refusal(request: dict[str, Any], references: dict[str, str]) -> str:
+def refusal(request: dict[str, object], references: dict[str, str]) -> str:
     with pytest.raises(RecallFailed) as refused:
         search(request, references)
     return refused.value.code
@@ -324,5 +323,5 @@ def test_a_sqlite_without_fts5_says_so(tmp_path: Path, monkeypatch: pytest.Monke
     ],
     ids=lambda request: str(request)[:40],
 )
-def test_an_input_that_breaks_a_rule_is_refused(tmp_path: Path, request_: dict[str, Any]) -> None:
+def test_an_input_that_breaks_a_rule_is_refused(tmp_path: Path, request_: dict[str, object]) -> None:
     assert refusal(request_, {"notes": str(tmp_path)}) == "invalid_input"

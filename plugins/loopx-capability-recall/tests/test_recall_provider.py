@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import subprocess
@@ -10,13 +9,12 @@ import sys
 import tomllib
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
 from loopx_recall.operations import search_notes
 
-from loopx_host import OperationFailed
+from loopx_host import OperationFailed, governed_request
 
 PACKAGE = resources.files("loopx_recall")
 PROFILE = json.loads((PACKAGE / "profile.json").read_text("utf-8"))
@@ -52,33 +50,12 @@ def call(*args: str, stdin: bytes = b"", **environment: str) -> subprocess.Compl
     )
 
 
-def governed(references: dict[str, str], given: object) -> bytes:
+def governed(references: dict[str, str], given: dict[str, object]) -> bytes:
     """The request the host makes, with the envelope that binds it."""
-    body: dict[str, Any] = {
-        "schema_version": "loopx_external_domain_capability_request_v0",
-        "invocation_id": "capability-" + "0" * 24,
-        "goal_id": "g1",
-        "capability_id": "recall",
-        "operation": "search",
-        "protocol": "loopx_recall_v0",
-        "input": given,
-        "context_refs": [{"name": name, "kind": "path", "path": path} for name, path in references.items()],
-    }
-    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-    envelope = {
-        "schema_version": "loopx_extension_execution_envelope_v0",
-        "action": "capability.invoke:recall.search",
-        "scope": {
-            "goal_id": "g1",
-            "capability_id": "recall",
-            "operation": "search",
-            "references": sorted(references),
-        },
-        "extension_id": "loopx-capability-recall",
-        "revision": "0" * 16,
-        "request_sha256": hashlib.sha256(canonical).hexdigest(),
-    }
-    return json.dumps({**body, "execution_envelope": envelope}).encode()
+    made = governed_request(
+        "loopx-capability-recall", "recall", "search", given, protocol="loopx_recall_v0", references=references
+    )
+    return json.dumps(made).encode()
 
 
 def test_a_governed_request_is_answered_with_a_result_that_the_profile_describes(tmp_path: Path) -> None:
@@ -150,7 +127,7 @@ def test_a_refusal_of_the_search_is_one_of_the_operation() -> None:
     ],
     ids=lambda given: str(given)[:40],
 )
-def test_what_the_schema_refuses_the_operation_refuses_too(tmp_path: Path, given: dict[str, Any]) -> None:
+def test_what_the_schema_refuses_the_operation_refuses_too(tmp_path: Path, given: dict[str, object]) -> None:
     with pytest.raises(OperationFailed) as refused:
         search_notes(given, {"notes": str(tmp_path)})
 
@@ -161,7 +138,7 @@ def test_what_the_schema_refuses_the_operation_refuses_too(tmp_path: Path, given
 @pytest.mark.parametrize(
     "given", [{"query": "x"}, {"query": "x" * 1000, "limit": 50, "now": "2026-01-31T12:00:00Z"}], ids=["one", "all"]
 )
-def test_what_the_schema_takes_the_operation_takes_too(tmp_path: Path, given: dict[str, Any]) -> None:
+def test_what_the_schema_takes_the_operation_takes_too(tmp_path: Path, given: dict[str, object]) -> None:
     jsonschema.validate(given, OPERATION["request_schema"])
 
     assert search_notes(given, {"notes": str(tmp_path)}) == []

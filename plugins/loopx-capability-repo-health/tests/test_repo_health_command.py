@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from loopx_repo_health.command import repo_health
 from loopx_repo_health.facts import inspect
 from repo_health_repositories import NOW, repository
 
-Row = dict[str, Any]
+Row = Any
 
 
 class Host:
@@ -26,10 +27,10 @@ class Host:
         self,
         capability_id: str,
         operation: str,
-        input: Row,  # noqa: A002
+        input: Mapping[str, object],  # noqa: A002
         *,
         goal_id: str,
-        references: dict[str, str],
+        references: Mapping[str, str] | None = None,
     ) -> Row:
         self.calls.append((capability_id, operation, input, goal_id, references))
         receipt = {"invocation_id": "capability-" + "0" * 24, "request_digest": "sha256:" + "1" * 64, "more": 1}
@@ -38,20 +39,20 @@ class Host:
         return {
             **receipt,
             "ok": True,
-            "provider_result": {"observations": inspect({"now": NOW, **input}, references)},
+            "provider_result": {"observations": inspect({"now": NOW, **input}, dict(references or {}))},
         }
 
     def publish(
         self,
         extension_id: str,
-        surface_id: str,
-        input: Row,  # noqa: A002
+        surface: str,
+        input: Mapping[str, object],  # noqa: A002
         *,
-        references: dict[str, str],
+        references: Mapping[str, str] | None = None,
     ) -> Row:
-        self.published.append((extension_id, surface_id, input, references))
+        self.published.append((extension_id, surface, input, references))
         status = "published" if self.publishes else "failed"
-        return {"ok": self.publishes, "status": status, "surface_id": surface_id, "error": None, "more": 1}
+        return {"ok": self.publishes, "status": status, "surface_id": surface, "error": None, "more": 1}
 
 
 @pytest.fixture

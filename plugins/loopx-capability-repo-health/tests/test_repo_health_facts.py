@@ -22,7 +22,7 @@ from loopx_host import OperationFailed
 SCHEMA = OPERATION["result_schema"]["properties"]["observations"]["items"]
 
 
-def look(folder: Path, **request: object) -> dict[str, Any]:
+def look(folder: Path, **request: object) -> Any:
     (seen,) = inspect({"now": NOW, **request}, {"repo": str(folder)})
     jsonschema.validate(seen, SCHEMA)
     return seen
@@ -387,6 +387,7 @@ def test_an_observation_of_hostile_names_stays_far_below_the_bound_of_an_answer(
 def test_a_name_the_classifier_withholds_is_not_in_the_answer(tmp_path: Path) -> None:
     folder = repository(tmp_path / "r", {"private/x": b"TODO\n" + b"0" * 1024, "b": b"TODO\n"})
 
+    seen: Any
     (seen,) = inspect({"large_file_kb": 1}, {"repo": str(folder)}, withhold=lambda name: "private" in name)
 
     assert "private" not in json.dumps(seen)

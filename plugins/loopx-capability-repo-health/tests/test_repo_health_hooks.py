@@ -19,8 +19,8 @@ PROFILE = json.loads((resources.files("loopx_repo_health") / "profile.json").rea
 MANIFEST_SECONDS = 60
 
 
-def judged(**given: object) -> dict[str, Any] | None:
-    verdict: dict[str, Any] | None = hooks.loopx_check_invocation(
+def judged(**given: object) -> Any:
+    verdict: Any = hooks.loopx_check_invocation(
         request={"capability_id": "repo-health", "operation": "inspect", "input": given, "context_refs": []}
     )
     return verdict
@@ -62,7 +62,12 @@ def test_a_good_input_gets_the_time_git_may_take_and_not_the_whole_time_of_the_m
 
 
 def test_other_capabilities_are_nothing_to_judge() -> None:
-    request = {"capability_id": "recall", "operation": "search", "input": {"now": 1}, "context_refs": []}
+    request: dict[str, object] = {
+        "capability_id": "recall",
+        "operation": "search",
+        "input": {"now": 1},
+        "context_refs": [],
+    }
 
     assert hooks.loopx_check_invocation(request=request) is None
 

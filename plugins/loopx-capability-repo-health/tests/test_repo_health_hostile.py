@@ -148,6 +148,7 @@ def test_a_configured_working_tree_elsewhere_is_not_looked_at(tmp_path: Path) ->
 
     (seen,) = inspect({"now": NOW}, {"repo": str(folder)})
 
+    assert seen["todo"] is not None
     assert (seen["files"]["count"], seen["todo"]["lines"]) == (1, 1)
 
 

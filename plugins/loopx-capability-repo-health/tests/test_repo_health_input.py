@@ -26,9 +26,8 @@ V0_RESULT = {
 }
 
 
-def schema(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((PACKAGE / f"schemas/{name}.schema.json").read_text("utf-8"))
-    return found
+def schema(name: str) -> Any:
+    return json.loads((PACKAGE / f"schemas/{name}.schema.json").read_text("utf-8"))
 
 
 GOOD: list[dict[str, object]] = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import subprocess
@@ -11,6 +10,10 @@ from pathlib import Path
 
 import pytest
 from repo_health_repositories import NOW, repository
+
+from loopx_host import governed_request
+
+Json = dict[str, object]
 
 
 def call(*args: str, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
@@ -44,33 +47,11 @@ def test_arguments_nobody_defined_are_refused() -> None:
     assert call("--other").returncode == 2
 
 
-def request(operation: str, capability: str, manifest: str, references: dict[str, str], given: object) -> bytes:
+def request(operation: str, capability: str, manifest: str, references: dict[str, str], given: Json) -> bytes:
     """The request the host makes, with the envelope that binds it."""
-    body: dict[str, object] = {
-        "schema_version": "loopx_external_domain_capability_request_v0",
-        "invocation_id": "capability-" + "0" * 24,
-        "goal_id": "g1",
-        "capability_id": capability,
-        "operation": operation,
-        "protocol": f"loopx_{capability.replace('-', '_')}_v0",
-        "input": given,
-        "context_refs": [{"name": name, "kind": "directory", "path": path} for name, path in references.items()],
-    }
-    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-    envelope = {
-        "schema_version": "loopx_extension_execution_envelope_v0",
-        "action": f"capability.invoke:{capability}.{operation}",
-        "scope": {
-            "goal_id": "g1",
-            "capability_id": capability,
-            "operation": operation,
-            "references": sorted(references),
-        },
-        "extension_id": manifest,
-        "revision": "0" * 16,
-        "request_sha256": hashlib.sha256(canonical).hexdigest(),
-    }
-    return json.dumps({**body, "execution_envelope": envelope}).encode()
+    protocol = f"loopx_{capability.replace('-', '_')}_v0"
+    made = governed_request(manifest, capability, operation, given, protocol=protocol, references=references)
+    return json.dumps(made).encode()
 
 
 def test_a_governed_request_is_answered_with_one_observation(tmp_path: Path) -> None:

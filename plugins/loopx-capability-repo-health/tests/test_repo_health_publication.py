@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from loopx_repo_health.observation import View
 from loopx_repo_health.publication import published_view
 from loopx_repo_health.view import check
 from repo_health_repositories import NOW, git, repository
@@ -26,12 +28,12 @@ def row(folder: Path) -> dict[str, str]:
     return {"name": "repo", "kind": "path", "path": str(folder)}
 
 
-def made(folder: Path) -> dict[str, Any]:
+def made(folder: Path) -> View:
     """The view of a repository, as the seam asks for it."""
     return published_view({**REQUEST, "context_refs": [row(folder)]}, {"repo": str(folder)})
 
 
-def answered(request: dict[str, Any] | bytes) -> dict[str, Any]:
+def answered(request: Mapping[str, object] | bytes) -> Any:
     """What the provider process answers to a request, or to bytes that may be none."""
     data = request if isinstance(request, bytes) else json.dumps(request).encode()
     ended = subprocess.run([sys.executable, "-m", "loopx_repo_health"], input=data, capture_output=True, check=True)
@@ -79,7 +81,7 @@ def test_the_example_is_a_request_and_is_answered() -> None:
     ],
     ids=str,
 )
-def test_a_request_without_a_view_is_refused_with_its_code(more: dict[str, Any], code: str) -> None:
+def test_a_request_without_a_view_is_refused_with_its_code(more: dict[str, object], code: str) -> None:
     answer = answered({**REQUEST, **more})
 
     assert (answer["ok"], answer["code"], answer["effect"]) == (False, code, "none")

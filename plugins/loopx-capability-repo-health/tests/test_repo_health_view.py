@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 from loopx_repo_health.facts import inspect
+from loopx_repo_health.observation import View
 from loopx_repo_health.view import check, repository_health_view
 from repo_health_repositories import NOW, git, repository
 
@@ -19,7 +20,7 @@ SCHEMA = json.loads((resources.files("loopx_repo_health") / "schemas/view.schema
 WHOLE = {"LICENSE": b"x", "README.md": b"x", ".github/workflows/ci.yml": b"x"}
 
 
-def view_of(folder: Path, **request: object) -> dict[str, Any]:
+def view_of(folder: Path, **request: object) -> View:
     (seen,) = inspect({"now": NOW, **request}, {"repo": str(folder)})
     view = repository_health_view(seen)
     jsonschema.validate(view, SCHEMA)
@@ -27,11 +28,11 @@ def view_of(folder: Path, **request: object) -> dict[str, Any]:
     return view
 
 
-def statuses(view: dict[str, Any]) -> dict[str, str]:
+def statuses(view: View) -> dict[str, str]:
     return {section["id"]: section["status"] for section in view["sections"]}
 
 
-def section(view: dict[str, Any], name: str) -> dict[str, str]:
+def section(view: View, name: str) -> dict[str, str]:
     (found,) = [section for section in view["sections"] if section["id"] == name]
     return {item["label"]: item["value"] for item in found["items"]}
 
@@ -100,15 +101,15 @@ def test_the_same_observation_gives_the_same_view(tmp_path: Path) -> None:
     assert json.dumps(view_of(folder)) == json.dumps(view_of(folder))
 
 
-def put(key: str, value: object) -> Callable[[dict[str, Any]], None]:
-    def change(view: dict[str, Any]) -> None:
+def put(key: str, value: object) -> Callable[[Any], None]:
+    def change(view: Any) -> None:
         view[key] = value
 
     return change
 
 
-def put_in_section(key: str, value: object) -> Callable[[dict[str, Any]], None]:
-    def change(view: dict[str, Any]) -> None:
+def put_in_section(key: str, value: object) -> Callable[[Any], None]:
+    def change(view: Any) -> None:
         view["sections"][0][key] = value
 
     return change
@@ -135,7 +136,7 @@ def put_in_section(key: str, value: object) -> Callable[[dict[str, Any]], None]:
         put_in_section("items", [{"label": "a", "value": "b"}] * 121),
     ],
 )
-def test_a_view_with_a_fault_is_not_shown(tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+def test_a_view_with_a_fault_is_not_shown(tmp_path: Path, change: Callable[[Any], None]) -> None:
     view = copy.deepcopy(view_of(repository(tmp_path / "r")))
     change(view)
 

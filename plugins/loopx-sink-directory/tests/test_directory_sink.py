@@ -1,5 +1,4 @@
 """The directory sink: the suite of the contract, and what is its own: whole files, none overwritten, no way out."""
-# ruff: noqa: ANN401 (a stand-in for a system call passes on what it is given)
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from loopx_sink_directory.folder import TARGET, deliver, probe
 
 from loopx_host import OperationFailed
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 DATA = Path(str(resources.files("loopx_sink_directory")))
 PROFILE = json.loads((DATA / "profile.json").read_text(encoding="utf-8"))

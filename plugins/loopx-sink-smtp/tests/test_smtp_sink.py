@@ -1,5 +1,5 @@
 """The SMTP sink against a real server on this machine: the suite of the contract, and what may have left."""
-# ruff: noqa: ANN401, ARG001, ARG002 (the server and the mapping dictate these signatures)
+# ruff: noqa: ARG001, ARG002 (the server and the mapping dictate these signatures)
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 from loopx_periodic_report.canonical import encoded
 from loopx_periodic_report.sink import read_delivery
-from loopx_periodic_report.testing import ProcessSink, ReportSinkContract, Sink, request
+from loopx_periodic_report.testing import ProcessSink, ReportSinkContract, Sink
 from loopx_sink_smtp import mail
 
-from loopx_host import OperationFailed
+from loopx_host import OperationFailed, governed_request
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 DATA = Path(str(resources.files("loopx_sink_smtp")))
 PROFILE = json.loads((DATA / "profile.json").read_text(encoding="utf-8"))
@@ -219,7 +219,7 @@ def test_a_target_that_is_not_one_plain_address_is_refused(address: str) -> None
 def test_no_field_of_the_request_can_add_a_header(field: str, inserted: str) -> None:
     given = delivery()
 
-    refusal = refused({**given, field: given[field] + inserted}, {})
+    refusal = refused({**given, field: f"{given[field]}{inserted}"}, {})
 
     assert (refusal.code, refusal.effect) == ("target_invalid" if field == "target_key" else "input_invalid", "none")
 
@@ -330,10 +330,12 @@ def test_a_connection_that_ends_after_the_message_leaves_the_outcome_unknown() -
 
 
 def test_the_process_answers_an_unknown_outcome_as_unknown(tmp_path: Path) -> None:
-    capability = ("report-sink", "loopx_report_sink_v0")
+    request = governed_request(
+        "loopx-sink-smtp", "report-sink", "deliver", delivery(), protocol="loopx_report_sink_v0"
+    )
     with hanging_up_after(REPLIES) as environment:
         sink = ProcessSink("loopx-sink-smtp", TARGET, PROFILE, ARGV, list, {"HOME": str(tmp_path), **environment})
-        made = sink.call(encoded(request("loopx-sink-smtp", capability, "deliver", delivery())))
+        made = sink.call(encoded(request))
 
     assert (made["ok"], made["code"], made["effect"]) == (False, "outcome_unknown", "unknown")
 

@@ -41,13 +41,14 @@ JSON = st.recursive(
 
 
 def envelope(request: dict[str, Any] = REQUEST) -> dict[str, Any]:
-    return make_envelope(
+    made = make_envelope(
         request,
         action=action_of("weather", "inspect"),
         scope=scope_of(request),
         extension_id="probe-me",
         revision=REVISION,
     )
+    return dict(made)
 
 
 def sealed(**fields: Any) -> dict[str, Any]:
@@ -192,7 +193,7 @@ def test_the_digest_leaves_out_the_envelope_and_nothing_else() -> None:
 
 @pytest.mark.parametrize(("over", "refused"), [(0, False), (1, True)])
 def test_a_scope_is_bounded_in_canonical_bytes(over: int, refused: bool) -> None:
-    scope = {"goal_id": ""}
+    scope: Any = {"goal_id": ""}
     scope["goal_id"] = "g" * (SCOPE_BYTES - len('{"goal_id":""}') + over)
 
     def make() -> object:

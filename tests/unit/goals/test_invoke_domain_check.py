@@ -27,7 +27,7 @@ def envelopes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def noted(request: dict[str, Any], **settings: Any) -> dict[str, Any]:
         made.append(settings["action"])
-        return make_envelope(request, **settings)
+        return dict(make_envelope(request, **settings))
 
     monkeypatch.setattr("loopx_host.lifecycle.goals.envelope.make_envelope", noted)
     return made

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from loopx_host.core.text import excerpt, one_line, redact, stderr_tail, visible
 
@@ -43,6 +45,31 @@ def test_text_for_people_stays_as_it_is(text: str) -> None:
 
 def test_kept_characters_stay_and_only_they() -> None:
     assert visible("a\nb\tc\r\x1b", keep="\n\t") == "a\nb\tc\\x0d\\x1b"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a b", "a b"),
+        ("\u00a0", "\\xa0"),
+        ("\u3000", "\\u3000"),
+        ("\\", "\\\\"),
+        ("\x1b", "\\x1b"),
+        ("\udcff", "\\xff"),
+        ("é", "é"),
+    ],
+)
+def test_exactly_visible_text_writes_out_every_space_and_doubles_a_backslash(text: str, shown: str) -> None:
+    assert visible(text, exact=True) == shown
+
+
+@given(st.text().filter(str.isprintable), st.text(st.characters() | st.sampled_from("\\x1b\udcff")))
+def test_no_text_can_be_written_that_is_exactly_visible_like_the_escapes_of_another(plain: str, other: str) -> None:
+    assert (visible(plain, exact=True) == visible(other, exact=True)) == (plain == other)
+
+
+def test_what_is_kept_stays_when_exact() -> None:
+    assert visible("a\nb\\", keep="\n", exact=True) == "a\nb\\\\"
 
 
 def test_no_control_format_or_surrogate_character_survives() -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from loopx_host import OperationFailed
 from loopx_periodic_report import process
 from loopx_periodic_report.render import render
 from loopx_periodic_report.report import REPORT_SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loopx_periodic_report.document import Rendered
 
 MANIFEST_ID = "loopx-capability-periodic-report"
 DOCTOR_POINTS = [{"at": "2026-01-05", "value": 1}, {"at": "2026-01-06", "value": -2.5}]
@@ -32,7 +37,7 @@ def main() -> int:
     return process.main({"render": rendered}, MANIFEST_ID, doctor)
 
 
-def rendered(given: dict[str, Any], references: dict[str, str]) -> list[dict[str, Any]]:
+def rendered(given: Mapping[str, object], references: dict[str, str]) -> list[Rendered]:
     """Return the observations of `render`: there is one."""
     return [render(given, references)]
 

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from loopx_host import Refused, hookimpl
 from loopx_periodic_report.render import NOTES_FEATURE, NOTES_SECTION
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import TypedDict
+
+    from loopx_host import CommandHost
+    from loopx_periodic_report.document import RelatedNotes, Rendered
+
+    class Hit(TypedDict):
+        """What the command uses of an observation of `recall`."""
+
+        note: str
+        title: str
+        snippet: str
+
+
 SCHEMA = "loopx_periodic_report_command_v0"
 NOTES_MAX = 20
 REPORT_BYTES = 1_000_000
-
-Json = dict[str, Any]
-
-
-class Host(Protocol):
-    """What of the host's offers the command uses."""
-
-    def invoke(
-        self, capability_id: str, operation: str, given: Json, *, goal_id: str, references: dict[str, str]
-    ) -> Json:
-        """Invoke a bound operation and return its receipt. Raises Refused."""
 
 
 class _UnusableError(Exception):
@@ -34,7 +38,7 @@ class _UnusableError(Exception):
 
 
 @hookimpl(specname="loopx_run_command")
-def periodic_report(arguments: list[str], host: Host) -> Json:
+def periodic_report(arguments: list[str], host: CommandHost) -> Mapping[str, object]:
     """Render a report file for a goal; `text` is the page or the JSON document."""
     try:
         asked = _parser().parse_args(arguments)
@@ -43,17 +47,21 @@ def periodic_report(arguments: list[str], host: Host) -> Json:
         report = _read(asked.report)
     except _UnusableError as unusable:
         return {"ok": False, "schema_version": SCHEMA, "code": unusable.code, "error": str(unusable)}
-    notes: Json | None = None
+    notes: RelatedNotes | None = None
     reason: str | None = None
     if asked.notes is not None:
         notes, reason = related_notes(host, asked.goal_id, asked.notes, asked.query)
-    given: Json = {"report": report if reason is None else without_notes(report, reason), "format": asked.form}
+    given: dict[str, object] = {
+        "report": report if reason is None else without_notes(report, reason),
+        "format": asked.form,
+    }
     if notes is not None:
         given[NOTES_FEATURE] = notes
     receipt = host.invoke("periodic-report", "render", given, goal_id=asked.goal_id, references={})
-    if not receipt["ok"]:
+    result = receipt.get("provider_result")
+    if result is None:
         return receipt
-    (made,) = receipt["provider_result"]["observations"]
+    (made,) = cast("list[Rendered]", result["observations"])  # as the result schema of the profile has it
     return {
         "ok": True,
         "schema_version": SCHEMA,
@@ -67,17 +75,18 @@ def periodic_report(arguments: list[str], host: Host) -> Json:
     }
 
 
-def related_notes(host: Host, goal_id: str, folder: str, query: str) -> tuple[Json | None, str | None]:
+def related_notes(host: CommandHost, goal_id: str, folder: str, query: str) -> tuple[RelatedNotes | None, str | None]:
     """Return the notes that `recall` finds, or the reason why there are none: without it, only this part is off."""
     asked = {"query": query, "limit": NOTES_MAX}
     try:
         receipt = host.invoke("recall", "search", asked, goal_id=goal_id, references={"notes": folder})
     except Refused as refused:
         return None, _absent(refused.code)
-    if not receipt["ok"]:
+    result = receipt.get("provider_result")
+    if result is None:
         return None, _absent(str(receipt["failure_kind"]))
-    found = receipt["provider_result"]["observations"]
-    return {"notes": [{"note": one["note"], "title": one["title"], "excerpt": one["snippet"]} for one in found]}, None
+    hits = cast("list[Hit]", result["observations"])
+    return {"notes": [{"note": hit["note"], "title": hit["title"], "excerpt": hit["snippet"]} for hit in hits]}, None
 
 
 def without_notes(report: object, reason: str) -> object:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from loopx_periodic_report.canonical import encoded
 from loopx_periodic_report.plot import HALF, HEIGHT, WHOLE, Point, draw, thinned
 from loopx_periodic_report.text import day, instant, number, paragraphs, shown
+
+if TYPE_CHECKING:
+    from loopx_periodic_report.document import Absence, Cell, Metric, Period, Report, Section, Table
 
 POINTS_DRAWN, POINTS_OF_ONE = 1_200, 200
 
@@ -58,10 +61,8 @@ background:var(--card);padding:1rem 1.1rem;border-radius:0 10px 10px 0}
 @media print{:root{--page:#fff}main{padding:0}figure{break-inside:avoid}}
 """
 
-Json = dict[str, Any]
 
-
-def html(report: Json) -> str:
+def html(report: Report) -> str:
     """Return the page of a report document that holds no problems; the same document gives the same bytes."""
     sizes = [len(metric["points"]) for section in report["sections"] for metric in section["metrics"]]
     each = _share(sizes)
@@ -85,7 +86,7 @@ def _share(sizes: list[int]) -> int:
     return next(fits, 4)
 
 
-def _period(period: Json) -> str:
+def _period(period: Period) -> str:
     first, last = period["from"], period["to"]
     name = KINDS[period["kind"]]
     if first == last:
@@ -97,7 +98,7 @@ def _time(at: str) -> str:
     return f'<time datetime="{at}">{instant(at)}</time>'
 
 
-def _section(section: Json, index: int, each: int) -> str:
+def _section(section: Section, index: int, each: int) -> str:
     parts = [f'<section aria-labelledby="s{index}">\n<h2 id="s{index}" dir="auto">{shown(section["title"])}</h2>\n']
     parts.append(paragraphs(section.get("text", "")))
     metrics = section["metrics"]
@@ -113,7 +114,7 @@ def _section(section: Json, index: int, each: int) -> str:
     return "".join(parts)
 
 
-def _figure(metric: Json, name: str, width: int, each: int) -> str:
+def _figure(metric: Metric, name: str, width: int, each: int) -> str:
     label, unit = shown(metric["label"]), shown(metric["unit"])
     points: list[Point] = [(point["at"], point["value"]) for point in metric["points"]]
     head = f'<figure aria-labelledby="{name}">\n<figcaption><h3 id="{name}" dir="auto">{label}</h3>'
@@ -170,7 +171,7 @@ def _data(drawn: list[Point], label: str, unit: str, fewer: str) -> str:
     )
 
 
-def _table(table: Json, name: str) -> str:
+def _table(table: Table, name: str) -> str:
     width = len(table["columns"])
     numeric = [bool(table["rows"]) and all(_is_size(row[at]) for row in table["rows"]) for at in range(width)]
     kinds = [' class="n"' if flag else "" for flag in numeric]
@@ -195,7 +196,7 @@ def _is_size(cell: object) -> bool:
     return cell is None or (isinstance(cell, (int, float)) and not isinstance(cell, bool))
 
 
-def _cell(cell: str | float | None) -> str:
+def _cell(cell: Cell) -> str:
     if cell is None:
         return "–"
     if isinstance(cell, bool):
@@ -211,7 +212,7 @@ def _wide(label: str) -> str:
     return f'<div class="wide" role="region" tabindex="0" aria-label="{label}, data">'
 
 
-def _missing(missing: list[Json]) -> str:
+def _missing(missing: list[Absence]) -> str:
     if not missing:
         return ""
     rows = "".join(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from loopx_host import Effect, serve_operations
 
-Operation = Callable[[dict[str, Any], dict[str, str]], list[dict[str, Any]] | Effect]
+Operation = Callable[[dict[str, object], dict[str, str]], Sequence[Mapping[str, object]] | Effect]
 
 
 def main(operations: Mapping[str, Operation], manifest_id: str, doctor: Callable[[], str | None]) -> int:

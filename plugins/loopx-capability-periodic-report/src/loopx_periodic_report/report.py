@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
-from typing import Any
 
 REPORT_SCHEMA = "loopx_periodic_report_v0"
 KINDS = ("day", "week", "month")
@@ -21,7 +20,6 @@ _FEATURE = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 _AT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?", re.ASCII)
 _NAME_LENGTH = 48
 
-Json = dict[str, Any]
 Problems = Iterator[str]
 
 
@@ -47,9 +45,10 @@ def note_problems(notes: object) -> list[str]:
     return list(_notes(notes))[:PROBLEMS_SHOWN]
 
 
-def _report(report: object) -> Problems:
+def _report(value: object) -> Problems:
     wanted = {"schema_version", "title", "period", "generated_at", "sections", "missing"}
-    if (yield from _keys(report, "report", wanted)) and isinstance(report, dict):
+    report = yield from _keys(value, "report", wanted)
+    if report is not None:
         if report["schema_version"] != REPORT_SCHEMA:
             yield f"schema_version: is not {REPORT_SCHEMA}"
         yield from _text(report["title"], "title", TITLE)
@@ -62,12 +61,13 @@ def _report(report: object) -> Problems:
             yield from _absence(entry, at)
 
 
-def _period(period: object) -> Problems:
-    if not (yield from _keys(period, "period", {"from", "to", "kind"})) or not isinstance(period, dict):
+def _period(value: object) -> Problems:
+    period = yield from _keys(value, "period", {"from", "to", "kind"})
+    if period is None:
         return
     wrong = [*_at(period["from"], "period.from"), *_at(period["to"], "period.to")]
     yield from wrong
-    if not wrong and moment(period["from"]) > moment(period["to"]):
+    if not wrong and moment(str(period["from"])) > moment(str(period["to"])):
         yield "period: ends before it begins"
     if period["kind"] not in KINDS:
         yield f"period.kind: is none of {', '.join(KINDS)}"
@@ -76,8 +76,9 @@ def _period(period: object) -> Problems:
 def _sections(sections: object) -> Problems:
     metrics = 0
     names: list[object] = []
-    for at, section in _members(sections, "sections"):
-        if not (yield from _keys(section, at, {"id", "title", "metrics"}, {"text", "rows"})):
+    for at, value in _members(sections, "sections"):
+        section = yield from _keys(value, at, {"id", "title", "metrics"}, {"text", "rows"})
+        if section is None:
             continue
         names.append(section["id"])
         yield from _id(section["id"], f"{at}.id")
@@ -96,8 +97,9 @@ def _sections(sections: object) -> Problems:
 
 def _metrics(metrics: object, where: str) -> Problems:
     names: list[object] = []
-    for at, metric in _members(metrics, where):
-        if not (yield from _keys(metric, at, {"id", "label", "unit", "points"})):
+    for at, value in _members(metrics, where):
+        metric = yield from _keys(value, at, {"id", "label", "unit", "points"})
+        if metric is None:
             continue
         names.append(metric["id"])
         yield from _id(metric["id"], f"{at}.id")
@@ -110,22 +112,24 @@ def _metrics(metrics: object, where: str) -> Problems:
 
 def _points(points: object, where: str) -> Problems:
     before = None
-    for at, point in _members(points, where):
-        if not (yield from _keys(point, at, {"at", "value"})):
+    for at, value in _members(points, where):
+        point = yield from _keys(value, at, {"at", "value"})
+        if point is None:
             continue
         if not _is_number(point["value"]):
             yield f"{at}.value: is not a finite number between -1e15 and 1e15"
         wrong = list(_at(point["at"], f"{at}.at"))
         yield from wrong
         if not wrong:
-            now = moment(point["at"])
+            now = moment(str(point["at"]))
             if before is not None and now <= before:
                 yield f"{at}.at: is not after the point before it"
             before = now
 
 
-def _rows(table: object, at: str) -> Problems:
-    if not (yield from _keys(table, at, {"columns", "rows"})) or not isinstance(table, dict):
+def _rows(value: object, at: str) -> Problems:
+    table = yield from _keys(value, at, {"columns", "rows"})
+    if table is None:
         return
     columns, rows = table["columns"], table["rows"]
     yield from _list(columns, f"{at}.columns", COLUMNS)
@@ -151,39 +155,44 @@ def _row(row: object, at: str, width: int) -> Problems:
             yield f"{at}[{number}]: is not text, a finite number, a boolean or null"
 
 
-def _absence(entry: Json, at: str) -> Problems:
-    if (yield from _keys(entry, at, {"feature", "reason"})):
+def _absence(value: object, at: str) -> Problems:
+    entry = yield from _keys(value, at, {"feature", "reason"})
+    if entry is not None:
         feature = entry["feature"]
         if not isinstance(feature, str) or len(feature) > _NAME_LENGTH or not _FEATURE.fullmatch(feature):
             yield f"{at}.feature: is not a lower-case name"
         yield from _text(entry["reason"], f"{at}.reason", REASON)
 
 
-def _notes(notes: object) -> Problems:
-    if not (yield from _keys(notes, "related_notes", {"notes"})) or not isinstance(notes, dict):
+def _notes(value: object) -> Problems:
+    notes = yield from _keys(value, "related_notes", {"notes"})
+    if notes is None:
         return
     yield from _list(notes["notes"], "related_notes.notes", NOTES)
-    for at, note in _members(notes["notes"], "related_notes.notes"):
-        if (yield from _keys(note, at, {"note", "title", "excerpt"})):
+    for at, member in _members(notes["notes"], "related_notes.notes"):
+        note = yield from _keys(member, at, {"note", "title", "excerpt"})
+        if note is not None:
             for key in ("note", "title", "excerpt"):
                 yield from _text(note[key], f"{at}.{key}", CELL, empty=key == "excerpt")
 
 
-def _keys(value: object, at: str, wanted: set[str], more: set[str] | None = None) -> Generator[str, None, bool]:
-    """Yield what is wrong with the keys; the value of the generator is whether they are right."""
+def _keys(
+    value: object, at: str, wanted: set[str], more: set[str] | None = None
+) -> Generator[str, None, dict[str, object] | None]:
+    """Yield what is wrong with the keys; the value of the generator is the object, or None where they are wrong."""
     if not isinstance(value, dict):
         yield f"{at}: is not an object"
-        return False
+        return None
     absent = sorted(wanted - set(value))
     unknown = sorted(set(value) - wanted - (more or set()))
     if absent:
         yield f"{at}: lacks {', '.join(absent)}"
     if unknown:
         yield f"{at}: holds {len(unknown)} unknown keys"
-    return not absent and not unknown
+    return value if not absent and not unknown else None
 
 
-def _members(value: object, at: str) -> Iterator[tuple[str, Json]]:
+def _members(value: object, at: str) -> Iterator[tuple[str, object]]:
     if isinstance(value, list):
         for number, member in enumerate(value):
             yield f"{at}[{number}]", member

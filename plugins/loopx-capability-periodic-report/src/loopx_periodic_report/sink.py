@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from loopx_host import OperationFailed
 
@@ -19,7 +19,28 @@ BODY_BYTES = 500_000
 EXTENSIONS = {"text/html": "html", "application/json": "json", "text/plain": "txt"}
 
 ReplayClass = Literal["readable", "unsafe"]
-Json = dict[str, Any]
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class EffectReceipt(TypedDict):
+        """What is known of a delivery that has happened; `evidence` is the sink's own."""
+
+        delivered: bool
+        target_key: str
+        replay_class: ReplayClass
+        body_sha256: str
+        evidence: Mapping[str, object]
+
+    class ProbeObservation(TypedDict):
+        """What `probe` saw."""
+
+        target_key: str
+        report_id: str
+        body_sha256: str
+        present: bool
+        other_body_present: bool
+
 
 _REPORT_ID = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?", re.ASCII)
 _TARGET = re.compile(r"report:[!-~]{1,300}", re.ASCII)
@@ -52,13 +73,14 @@ class Delivery(Named):
     idempotency_key: str
 
 
-def read_delivery(given: Mapping[str, Any]) -> Delivery:
+def read_delivery(given: Mapping[str, object]) -> Delivery:
     """Return the delivery that the input of `deliver` asks for. Raises OperationFailed, before any effect."""
     content = [key for key in ("text", "body_base64") if key in given]
     if set(given) != {*_NAMED, "idempotency_key", *content} or len(content) != 1:
         _refuse("the input holds the five fields of a delivery, and one of text and body_base64")
     named = _named(given)
-    if not _matches(_KEY, given["idempotency_key"]):
+    key = _matching(_KEY, given["idempotency_key"])
+    if key is None:
         _refuse("idempotency_key is 8 to 200 printable ASCII characters without a space")
     body = _body(content[0], given[content[0]])
     if len(body) > BODY_BYTES:
@@ -71,18 +93,18 @@ def read_delivery(given: Mapping[str, Any]) -> Delivery:
         named.body_sha256,
         named.target_key,
         body,
-        given["idempotency_key"],
+        key,
     )
 
 
-def read_probe(given: Mapping[str, Any]) -> Named:
+def read_probe(given: Mapping[str, object]) -> Named:
     """Return the report that the input of `probe` asks after. Raises OperationFailed."""
     if set(given) != _NAMED:
         _refuse("the input holds report_id, content_type, body_sha256 and target_key")
     return _named(given)
 
 
-def receipt(delivery: Delivery, replay_class: ReplayClass, evidence: Json) -> Json:
+def receipt(delivery: Delivery, replay_class: ReplayClass, evidence: Mapping[str, object]) -> EffectReceipt:
     """Return the effect receipt of a delivery that is known to have happened."""
     return {
         "delivered": True,
@@ -93,7 +115,7 @@ def receipt(delivery: Delivery, replay_class: ReplayClass, evidence: Json) -> Js
     }
 
 
-def observation(named: Named, *, present: bool, other: bool) -> Json:
+def observation(named: Named, *, present: bool, other: bool) -> ProbeObservation:
     """Return what `probe` saw: these bytes are there, or others have their name, or neither."""
     return {
         "target_key": named.target_key,
@@ -104,17 +126,17 @@ def observation(named: Named, *, present: bool, other: bool) -> Json:
     }
 
 
-def _named(given: Mapping[str, Any]) -> Named:
-    report_id, kind, digest, target = (
-        given[key] for key in ("report_id", "content_type", "body_sha256", "target_key")
-    )
-    if not _matches(_REPORT_ID, report_id) or ".." in report_id:
+def _named(given: Mapping[str, object]) -> Named:
+    kind = given["content_type"]
+    report_id = _matching(_REPORT_ID, given["report_id"])
+    digest, target = _matching(_DIGEST, given["body_sha256"]), _matching(_TARGET, given["target_key"])
+    if report_id is None or ".." in report_id:
         _refuse("report_id is at most 100 of a-z 0-9 . _ -, with a letter or digit at both ends and no two dots")
     if not isinstance(kind, str) or kind not in EXTENSIONS:
         _refuse(f"content_type is none of {', '.join(sorted(EXTENSIONS))}")
-    if not _matches(_DIGEST, digest):
+    if digest is None:
         _refuse("body_sha256 is not 64 lower-case hex digits")
-    if not _matches(_TARGET, target):
+    if target is None:
         raise OperationFailed("target_invalid", f"target_key is not printable ASCII that begins with {TARGET_PREFIX}")
     return Named(report_id, kind, digest, target)
 
@@ -128,8 +150,8 @@ def _body(how: str, content: object) -> bytes:
         _refuse(f"{how} cannot be read")
 
 
-def _matches(pattern: re.Pattern[str], value: object) -> bool:
-    return isinstance(value, str) and pattern.fullmatch(value) is not None
+def _matching(pattern: re.Pattern[str], value: object) -> str | None:
+    return value if isinstance(value, str) and pattern.fullmatch(value) else None
 
 
 def _refuse(sentence: str) -> NoReturn:

@@ -9,12 +9,12 @@ import os
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-from loopx_host import Effect, OperationFailed, serve_operations
+from loopx_host import Effect, OperationFailed, governed_request, serve_operations
 from loopx_periodic_report.canonical import encoded
 from loopx_periodic_report.process import Operation
 from loopx_periodic_report.sink import (
@@ -29,50 +29,50 @@ from loopx_periodic_report.sink import (
     receipt,
 )
 
-REQUEST_SCHEMA = "loopx_external_domain_capability_request_v0"
-ENVELOPE_SCHEMA = "loopx_extension_execution_envelope_v0"
-REVISION = "0123456789abcdef"
 KEY = "op-0123456789abcdef"
 BODY = "<!DOCTYPE html>\n<title>Résumé</title>\n.\n..\nfrom here\n"
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from loopx_periodic_report.sink import EffectReceipt, ProbeObservation
 
 
-def request(
-    extension_id: str,
-    capability: tuple[str, str],
-    operation: str,
-    given: Json,
-    references: Mapping[str, str] | None = None,
-) -> Json:
-    """Return the request that a host would send, bound by an envelope; `capability` is (id, protocol)."""
-    unbound = {
-        "schema_version": REQUEST_SCHEMA,
-        "invocation_id": f"capability-{hashlib.sha256(encoded([operation, given])).hexdigest()[:24]}",
-        "goal_id": "g1",
-        "capability_id": capability[0],
-        "operation": operation,
-        "protocol": capability[1],
-        "input": given,
-        "context_refs": [
-            {"name": name, "kind": "directory", "path": path} for name, path in sorted((references or {}).items())
-        ],
-    }
-    scope = {
-        "goal_id": "g1",
-        "capability_id": capability[0],
-        "operation": operation,
-        "references": sorted(references or {}),
-    }
-    envelope = {
-        "schema_version": ENVELOPE_SCHEMA,
-        "action": f"capability.invoke:{capability[0]}.{operation}",
-        "scope": scope,
-        "extension_id": extension_id,
-        "revision": REVISION,
-        "request_sha256": hashlib.sha256(encoded(unbound)).hexdigest(),
-    }
-    return {**unbound, "execution_envelope": envelope}
+class TodoContract(TypedDict):
+    """What of a todo a delivery may serve."""
+
+    action_kinds: list[str]
+    target_key_prefixes: list[str]
+
+
+class SinkOperation(TypedDict):
+    """One operation of a sink's profile."""
+
+    id: str
+    effect_class: str
+    required_permission: str
+    request_schema: dict[str, object]
+    result_schema: Any  # a JSON Schema that is looked into
+    todo_contract: TodoContract
+
+
+class SinkProfile(TypedDict):
+    """The profile of a sink, as its file has it."""
+
+    schema_version: str
+    capability_id: str
+    protocol: str
+    operations: list[SinkOperation]
+
+
+class Answer(TypedDict, total=False):
+    """What a provider answers: a result, or `ok` false with a code, a sentence and what became of the effect."""
+
+    status: str
+    observations: list[ProbeObservation]
+    effect_receipt: EffectReceipt
+    ok: bool
+    code: str
+    error: str
+    effect: str
 
 
 class Sink(Protocol):
@@ -80,10 +80,10 @@ class Sink(Protocol):
 
     extension_id: str
     target_key: str
-    profile: Json
+    profile: SinkProfile
     references: Mapping[str, str]
 
-    def call(self, data: bytes) -> Json:
+    def call(self, data: bytes) -> Answer:
         """Return the sink's answer to the bytes of one request."""
 
     def bodies(self) -> list[bytes]:
@@ -96,23 +96,22 @@ class ProcessSink:
 
     extension_id: str
     target_key: str
-    profile: Json
+    profile: SinkProfile
     argv: Sequence[str]
-    look: Any
+    look: Callable[[], list[bytes]]
     environment: Mapping[str, str] = field(default_factory=dict)
     references: Mapping[str, str] = field(default_factory=dict)
 
-    def call(self, data: bytes) -> Json:
+    def call(self, data: bytes) -> Answer:
         """Return the answer of the process, which must exit 0."""
         environment = {"PATH": os.environ["PATH"], **self.environment}
         ended = subprocess.run(self.argv, input=data, capture_output=True, check=True, env=environment, timeout=60)
-        made: Json = json.loads(ended.stdout)
+        made: Answer = json.loads(ended.stdout)
         return made
 
     def bodies(self) -> list[bytes]:
         """Return what `look` sees outside."""
-        found: list[bytes] = self.look()
-        return found
+        return self.look()
 
 
 class FakeSink:
@@ -130,7 +129,7 @@ class FakeSink:
         if replay_class == "readable":
             self._operations["probe"] = self._probe
 
-    def call(self, data: bytes) -> Json:
+    def call(self, data: bytes) -> Answer:
         """Answer through the same code as a real provider."""
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answered:
             asked.write(data)
@@ -138,14 +137,14 @@ class FakeSink:
             descriptors = (asked.fileno(), answered.fileno())
             serve_operations(self._operations, manifest_id=self.extension_id, descriptors=descriptors)
             answered.seek(0)
-            made: Json = json.loads(answered.read())
+            made: Answer = json.loads(answered.read())
             return made
 
     def bodies(self) -> list[bytes]:
         """Return what was delivered, in order."""
         return [body for _, body in self._kept]
 
-    def _deliver(self, given: Json, _references: dict[str, str]) -> Effect:
+    def _deliver(self, given: Mapping[str, object], _references: dict[str, str]) -> Effect:
         delivery = read_delivery(given)
         if delivery.target_key != self.target_key:
             raise OperationFailed("target_invalid", "this sink has one target")
@@ -158,20 +157,20 @@ class FakeSink:
             self._kept.append(entry)
         return Effect(receipt(delivery, self.replay_class, {"place": len(self._kept)}))
 
-    def _probe(self, given: Json, _references: dict[str, str]) -> list[Json]:
+    def _probe(self, given: Mapping[str, object], _references: dict[str, str]) -> list[ProbeObservation]:
         named = read_probe(given)
         digests = [hashlib.sha256(body).hexdigest() for name, body in self._kept if name == named.file_name]
         present = named.body_sha256 in digests
         return [observation(named, present=present, other=bool(digests) and not present)]
 
 
-def contract_profile() -> Json:
+def contract_profile() -> SinkProfile:
     """Return the integration profile of the capability `report-sink`."""
-    made: Json = json.loads(Path(__file__).with_name("sink-profile.json").read_text(encoding="utf-8"))
+    made: SinkProfile = json.loads(Path(__file__).with_name("sink-profile.json").read_text(encoding="utf-8"))
     return made
 
 
-def narrowed(profile: Json, replay_class: ReplayClass, prefix: str) -> Json:
+def narrowed(profile: SinkProfile, replay_class: ReplayClass, prefix: str) -> SinkProfile:
     """Return the contract's profile as one sink declares it."""
     operations = [entry for entry in profile["operations"] if entry["id"] == "deliver" or replay_class == "readable"]
     deliver = operations[0]
@@ -283,7 +282,7 @@ class ReportSinkContract(ABC):
         """Any changed byte, and another extension's envelope, fail closed."""
         sink = self.make_sink(tmp_path)
         good = _request(sink, "deliver", _input(sink))
-        envelope = good["execution_envelope"]
+        envelope: Any = good["execution_envelope"]
         changed = [
             {**good, "input": _input(sink, report_id="other")},
             {**good, "goal_id": "g2"},
@@ -347,7 +346,7 @@ class ReportSinkContract(ABC):
             holds(seen == [(False, False), (True, False), (False, True)], f"seen {seen}")
 
 
-def _input(sink: Sink, **changes: object) -> Json:
+def _input(sink: Sink, **changes: object) -> dict[str, object]:
     text = str(changes.get("text", BODY))
     return {
         "report_id": "weekly-2026-45",
@@ -360,7 +359,7 @@ def _input(sink: Sink, **changes: object) -> Json:
     }
 
 
-def _refused(sink: Sink) -> list[tuple[Json, str]]:
+def _refused(sink: Sink) -> list[tuple[dict[str, object], str]]:
     good = _input(sink)
     bad_targets = ("report:", "other:x", "report:a\r\nBcc:x", f"{sink.target_key}\n", "report:../x")
     cases = [({**good, "report_id": name}, "input_invalid") for name in ("../x", "a\r\nBcc: x", "a\n")]
@@ -381,21 +380,23 @@ def _refused(sink: Sink) -> list[tuple[Json, str]]:
     return cases
 
 
-def _request(sink: Sink, operation: str, given: Json) -> Json:
-    return request(sink.extension_id, (CAPABILITY, PROTOCOL), operation, given, sink.references)
+def _request(sink: Sink, operation: str, given: Mapping[str, object]) -> dict[str, object]:
+    made = governed_request(
+        sink.extension_id, CAPABILITY, operation, given, protocol=PROTOCOL, references=sink.references
+    )
+    return {**made}
 
 
-def _deliver(sink: Sink, given: Json | None = None) -> Json:
+def _deliver(sink: Sink, given: Mapping[str, object] | None = None) -> Answer:
     return sink.call(encoded(_request(sink, "deliver", given or _input(sink))))
 
 
-def _probe(sink: Sink, given: Json) -> Json:
+def _probe(sink: Sink, given: Mapping[str, object]) -> Answer:
     return sink.call(encoded(_request(sink, "probe", given)))
 
 
-def _operation(sink: Sink, name: str) -> Json:
-    found: Json = next(entry for entry in sink.profile["operations"] if entry["id"] == name)
-    return found
+def _operation(sink: Sink, name: str) -> SinkOperation:
+    return next(entry for entry in sink.profile["operations"] if entry["id"] == name)
 
 
 def _replay_class(sink: Sink) -> object:

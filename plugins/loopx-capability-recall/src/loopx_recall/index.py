@@ -8,6 +8,8 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from loopx_host import visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,8 +23,6 @@ TITLE_BYTES = 160
 PATH_BYTES = 240
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOTE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_ESCAPED_BYTES = range(0xDC80, 0xDD00)  # how `surrogateescape` spells a byte that is not UTF-8
-_ONE_BYTE, _TWO_BYTES = 0xFF, 0xFFFF
 
 
 class RecallFailed(Exception):  # noqa: N818 (what a search says instead of notes)
@@ -83,7 +83,7 @@ def read_notes(folder: str) -> Iterator[Note]:
         if number >= NOTES or left < 0:
             raise _too_many()
         text = data.decode("utf-8-sig", "replace").replace("\0", " ")
-        shown = visible(path)
+        shown = shown_path(path)
         yield Note(shown, _title(text) or _stem(shown), text, modified)
 
 
@@ -211,22 +211,6 @@ def shortened(text: str, limit: int) -> str:
     return text if len(data) <= limit else data[: limit - 3].decode("utf-8", "ignore") + "…"
 
 
-def visible(path: bytes) -> str:
+def shown_path(path: bytes) -> str:
     r"""Return a path as text: bytes outside UTF-8 as ``\xNN``, other unprintable marks escaped, long ones cut."""
-    text = path.decode("utf-8", "surrogateescape")
-    if not text.isprintable() or "\\" in text:
-        text = "".join(map(_escaped, text))
-    return shortened(text, PATH_BYTES)
-
-
-def _escaped(mark: str) -> str:
-    point = ord(mark)
-    if mark == "\\":
-        return "\\\\"
-    if mark.isprintable():
-        return mark
-    if point in _ESCAPED_BYTES:
-        return f"\\x{point - 0xDC00:02x}"
-    if point <= _ONE_BYTE:
-        return f"\\x{point:02x}"
-    return f"\\u{point:04x}" if point <= _TWO_BYTES else f"\\U{point:08x}"
+    return shortened(visible(path.decode("utf-8", "surrogateescape"), exact=True), PATH_BYTES)

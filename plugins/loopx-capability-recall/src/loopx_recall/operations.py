@@ -10,13 +10,20 @@ from loopx_recall.index import RecallFailed
 from loopx_recall.search import search_with_texts
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Mapping
+
+    from loopx_recall.search import Hit
+
+    class Observation(Hit):
+        """What of a hit may be shown; `withheld` counts the texts that may not."""
+
+        withheld: int
+
 
 WITHHELD = "(withheld)"
-_TEXTS = ("note", "title", "snippet")
 
 
-def search_notes(request: dict[str, Any], references: dict[str, str]) -> list[dict[str, Any]]:
+def search_notes(request: Mapping[str, object], references: dict[str, str]) -> list[Observation]:
     """Return one observation per note that holds all words of the query. Raises OperationFailed."""
     try:
         rows = search_with_texts(request, references)
@@ -25,13 +32,21 @@ def search_notes(request: dict[str, Any], references: dict[str, str]) -> list[di
     return [_without_private_material(row, text) for row, text in rows]
 
 
-def _without_private_material(row: dict[str, Any], text: str) -> dict[str, Any]:
+def _without_private_material(row: Hit, text: str) -> Observation:
     """Return the row with each text that the host would refuse withheld, and how many those are.
 
     One note with a password in it would otherwise cost the caller the whole answer. A title and a snippet may be cut
     in the middle of a secret, where nothing looks like one any more, so both are withheld when the note holds one.
     """
-    private = {key: WITHHELD for key in _TEXTS if private_findings(row[key])}
+    texts = {"note": row["note"], "title": row["title"], "snippet": row["snippet"]}
+    private = {key for key, shown in texts.items() if private_findings(shown)}
     if private_findings(text, allow_paths=True):
-        private |= {"title": WITHHELD, "snippet": WITHHELD}
-    return {**row, **private, "withheld": len(private)}
+        private |= {"title", "snippet"}
+    return {
+        "note": WITHHELD if "note" in private else row["note"],
+        "title": WITHHELD if "title" in private else row["title"],
+        "snippet": WITHHELD if "snippet" in private else row["snippet"],
+        "score": row["score"],
+        "modified": row["modified"],
+        "withheld": len(private),
+    }

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from .index import RecallFailed, open_index, plain, read_notes, shortened
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Mapping
+
 
 REFERENCE = "notes"
 LIMIT = 10
@@ -32,12 +33,22 @@ ORDER BY bm25(note, 0, ?, ?, 0), path, rowid LIMIT ?
 """  # noqa: S608 (constants only)
 
 
-def search(request: dict[str, Any], references: dict[str, str]) -> list[dict[str, Any]]:
+class Hit(TypedDict):
+    """One note that was found; the score is larger for a better match."""
+
+    note: str
+    title: str
+    snippet: str
+    score: float
+    modified: str | None
+
+
+def search(request: Mapping[str, object], references: dict[str, str]) -> list[Hit]:
     """Return one row per note that holds all words of the query. Raises RecallFailed."""
     return [row for row, _ in search_with_texts(request, references)]
 
 
-def search_with_texts(request: dict[str, Any], references: dict[str, str]) -> list[tuple[dict[str, Any], str]]:
+def search_with_texts(request: Mapping[str, object], references: dict[str, str]) -> list[tuple[Hit, str]]:
     """Return the same rows, each with the whole text that was searched: a snippet is cut out of it anywhere."""
     query, limit = read_request(request)
     if REFERENCE not in references:
@@ -50,7 +61,7 @@ def search_with_texts(request: dict[str, Any], references: dict[str, str]) -> li
     return [(_row(*row), text) for *row, text in rows]
 
 
-def _row(path: str, title: str, snippet: str, score: float, modified: int) -> dict[str, Any]:
+def _row(path: str, title: str, snippet: str, score: float, modified: int) -> Hit:
     return {
         "note": path,
         "title": title,
@@ -60,7 +71,7 @@ def _row(path: str, title: str, snippet: str, score: float, modified: int) -> di
     }
 
 
-def read_request(request: dict[str, Any]) -> tuple[str, int]:
+def read_request(request: Mapping[str, object]) -> tuple[str, int]:
     """Return query and limit, checked. Raises RecallFailed `invalid_input`."""
     if not set(request) <= {"query", "limit", "now"}:
         raise RecallFailed("invalid_input", "the input has a field other than query, limit and now")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from loopx_host import hookimpl
 from loopx_repo_health.facts import LARGE_FILE_KB, REFERENCE
@@ -11,31 +11,35 @@ from loopx_repo_health.publication import REQUEST_SCHEMA, SURFACE
 from loopx_repo_health.view import repository_health_view
 
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import NotRequired, TypedDict
 
-    class Host(Protocol):
-        """What the host offers to a command."""
+    from loopx_host import CommandHost
+    from loopx_repo_health.observation import Observation
 
-        def invoke(
-            self,
-            capability_id: str,
-            operation: str,
-            input: dict[str, Any],  # noqa: A002 (the word of the contract)
-            *,
-            goal_id: str,
-            references: dict[str, str],
-        ) -> dict[str, Any]:
-            """Make one governed call."""
+    class Bound(TypedDict):
+        """Which call the report is of."""
 
-        def publish(
-            self,
-            extension_id: str,
-            surface_id: str,
-            input: dict[str, Any],  # noqa: A002 (the word of the contract)
-            *,
-            references: dict[str, str],
-        ) -> dict[str, Any]:
-            """Publish on a surface."""
+        invocation_id: str
+        request_digest: str
+
+    class Report(TypedDict):
+        """What the command answers; `text` is for a person."""
+
+        ok: bool
+        schema_version: str
+        observation: Observation | None
+        receipt: Bound | None
+        text: str
+        code: NotRequired[str]
+        error: NotRequired[str]
+        publication: NotRequired[dict[str, object]]
+
+    class Help(TypedDict):
+        """The help as a document."""
+
+        ok: bool
+        schema_version: str
+        text: str
 
 
 REPORT_SCHEMA, HELP_SCHEMA = "loopx_repo_health_report_v0", "loopx_repo_health_help_v0"
@@ -57,7 +61,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 @hookimpl(specname="loopx_run_command")
-def repo_health(arguments: list[str], host: Host) -> dict[str, Any]:
+def repo_health(arguments: list[str], host: CommandHost) -> Report | Help:
     """Return one report; what the host refuses passes as it is."""
     parser = _parser()
     if {"-h", "--help"} & set(arguments):
@@ -69,22 +73,23 @@ def repo_health(arguments: list[str], host: Host) -> dict[str, Any]:
     given = {} if asked.large_file_kb is None else {"large_file_kb": asked.large_file_kb}
     references = {REFERENCE: asked.path}
     receipt = host.invoke("repo-health", "inspect", given, goal_id=asked.goal_id, references=references)
-    bound = {key: receipt[key] for key in ("invocation_id", "request_digest")}
-    if not receipt["ok"]:
+    bound: Bound = {"invocation_id": receipt["invocation_id"], "request_digest": receipt["request_digest"]}
+    result = receipt.get("provider_result")
+    if result is None:
         sentence = str(receipt["error"])
         return _failed(str(receipt["failure_kind"]), sentence, text=f"{sentence}\n", receipt=bound)
-    (observation,) = receipt["provider_result"]["observations"]
-    report = {
+    (observation,) = cast("list[Observation]", result["observations"])  # as the result schema of the profile has it
+    report: Report = {
         "ok": True,
         "schema_version": REPORT_SCHEMA,
         "observation": observation,
         "receipt": bound,
         "text": summary(observation),
     }
-    return _published(report, given, references, host) if asked.publish else report
+    return _published(report, observation["now"], given, references, host) if asked.publish else report
 
 
-def summary(observation: dict[str, Any]) -> str:
+def summary(observation: Observation) -> str:
     """Return what was observed as lines for a person."""
     view = repository_health_view(observation)
     lines = [f"{view['title']}, {view['generated_at']}"]
@@ -96,13 +101,13 @@ def summary(observation: dict[str, Any]) -> str:
 
 
 def _published(
-    report: dict[str, Any], given: dict[str, Any], references: dict[str, str], host: Host
-) -> dict[str, Any]:
+    report: Report, now: str | None, given: dict[str, int], references: dict[str, str], host: CommandHost
+) -> Report:
     """Publish the view of the same moment; a publication that fails is in the report beside what was observed."""
     request = {
         "schema_version": REQUEST_SCHEMA,
         "publish": SURFACE,
-        "now": report["observation"]["now"],
+        "now": now,
         **given,
     }
     receipt = host.publish(EXTENSION, SURFACE, request, references=references)
@@ -112,7 +117,7 @@ def _published(
     return {**report, "ok": receipt["ok"], "publication": publication, "text": text}
 
 
-def _failed(code: str, sentence: str, *, text: str, receipt: dict[str, Any] | None = None) -> dict[str, Any]:
+def _failed(code: str, sentence: str, *, text: str, receipt: Bound | None = None) -> Report:
     return {
         "ok": False,
         "schema_version": REPORT_SCHEMA,

@@ -15,10 +15,19 @@ from loopx_repo_health.git import Repository
 from loopx_repo_health.private import is_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
+    from collections.abc import Callable, Iterator, Mapping
 
     from loopx_repo_health.git import Answer
+    from loopx_repo_health.observation import (
+        Activity,
+        Branch,
+        Commits,
+        Head,
+        LargeFiles,
+        Layout,
+        Observation,
+        Todo,
+    )
 
 OBSERVATION_SCHEMA = "repository_health_v0"
 REFERENCE = "repo"
@@ -58,8 +67,8 @@ class Files:
 
 
 def inspect(
-    request: dict[str, Any], references: dict[str, str], *, withhold: Callable[[str], bool] = is_private
-) -> list[dict[str, Any]]:
+    request: Mapping[str, object], references: dict[str, str], *, withhold: Callable[[str], bool] = is_private
+) -> list[Observation]:
     """Return one observation about the repository that the reference `repo` names. Raises OperationFailed.
 
     `withhold` says of a name whether the caller may not see it; such a name is counted and not copied.
@@ -110,7 +119,7 @@ def inspect(
     ]
 
 
-def read_request(request: dict[str, Any]) -> Request:
+def read_request(request: Mapping[str, object]) -> Request:
     """Return the input, checked. Raises OperationFailed with code `invalid_input`."""
     unknown = sorted(set(request) - {"now", "large_file_kb"})
     if unknown:
@@ -122,7 +131,7 @@ def read_request(request: dict[str, Any]) -> Request:
     return Request(now, kilobytes * 1024)
 
 
-def _layout(repository: Repository) -> dict[str, Any]:
+def _layout(repository: Repository) -> Layout:
     """Ask the one question that every repository git can open answers."""
     answer = repository.call("rev-parse", "--is-shallow-repository", "--git-dir", "--git-common-dir")
     lines = answer.output.split(b"\n")
@@ -141,13 +150,13 @@ def _layout(repository: Repository) -> dict[str, Any]:
     }
 
 
-def _head(repository: Repository, shown: Callable[[bytes], str]) -> tuple[dict[str, Any], int | None]:
+def _head(repository: Repository, shown: Callable[[bytes], str]) -> tuple[Head, int | None]:
     symbolic = repository.call("symbolic-ref", "--quiet", "HEAD")
     branch = symbolic.output.removesuffix(b"\n").removeprefix(b"refs/heads/") if symbolic.succeeded else None
     tip = repository.call("rev-list", "--max-count=1", "--timestamp", "HEAD", "--")
     stamp, _, commit = tip.output.strip().partition(b" ") if tip.succeeded else (b"", b"", b"")
     state = "unborn" if not commit else "branch" if branch is not None else "detached"
-    head = {
+    head: Head = {
         "state": state,
         "branch": None if branch is None else shown(branch),
         "commit": commit.decode("ascii")[:COMMIT_DIGITS] or None,
@@ -155,7 +164,7 @@ def _head(repository: Repository, shown: Callable[[bytes], str]) -> tuple[dict[s
     return head, _seconds(stamp)
 
 
-def _commits(repository: Repository, *, unborn: bool) -> dict[str, Any] | None:
+def _commits(repository: Repository, *, unborn: bool) -> Commits | None:
     if unborn:
         return {"count": 0, "complete": True}
     answer = repository.call("rev-list", "--count", f"--max-count={COMMITS + 1}", "HEAD", "--")
@@ -165,9 +174,7 @@ def _commits(repository: Repository, *, unborn: bool) -> dict[str, Any] | None:
     return {"count": min(count, COMMITS), "complete": count <= COMMITS}
 
 
-def _branches(
-    repository: Repository, now: int, shown: Callable[[bytes], str]
-) -> list[tuple[int | None, dict[str, Any]]]:
+def _branches(repository: Repository, now: int, shown: Callable[[bytes], str]) -> list[tuple[int | None, Branch]]:
     """Return the newest BRANCHES_READ branches with their times, newest first."""
     answer = repository.call(
         "for-each-ref",
@@ -178,11 +185,11 @@ def _branches(
     )
     if not answer.succeeded:
         raise OperationFailed("repository_unreadable", "git cannot read the branches of the repository")
-    rows: list[tuple[int | None, dict[str, Any]]] = []
+    rows: list[tuple[int | None, Branch]] = []
     for line in answer.output.splitlines():
         stamp, mark, name = line.split(b"\0")
         seconds = _seconds(stamp)
-        row = {
+        row: Branch = {
             "name": shown(name.removeprefix(b"refs/heads/")),
             "current": mark == b"*",
             "last_commit_at": None if seconds is None else moments.shown(seconds),
@@ -193,7 +200,7 @@ def _branches(
     return rows
 
 
-def _activity(seen: list[int | None], now: int) -> dict[str, Any] | None:
+def _activity(seen: list[int | None], now: int) -> Activity | None:
     times = [seconds for seconds in seen if seconds is not None]
     if not times:
         return None
@@ -263,7 +270,7 @@ def _essentials(files: Files, shown: Callable[[bytes], str]) -> tuple[dict[str, 
 
 def _large_files(
     repository: Repository, files: Files, threshold: int, shown: Callable[[bytes], str]
-) -> dict[str, Any] | None:
+) -> LargeFiles | None:
     sizes = files.sizes if files.sizes is not None else _sizes(repository, files)
     if sizes is None:
         return None
@@ -289,7 +296,7 @@ def _sizes(repository: Repository, files: Files) -> dict[bytes, int] | None:
     return {identity: int(size) for identity, _, size in rows if size.isdigit()}
 
 
-def _todo(repository: Repository, files: Files, shown: Callable[[bytes], str]) -> dict[str, Any] | None:
+def _todo(repository: Repository, files: Files, shown: Callable[[bytes], str]) -> Todo | None:
     """Count the lines with the word TODO or FIXME in tracked text files."""
     if not files.count:
         return {"lines": 0, "files": 0, "items": [], "truncated": 0, "complete": True}

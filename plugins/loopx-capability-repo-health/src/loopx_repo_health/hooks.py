@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from loopx_host import OperationFailed, hookimpl
 from loopx_repo_health.facts import read_request
@@ -12,7 +12,15 @@ from loopx_repo_health.git import TOTAL_SECONDS
 from loopx_repo_health.view import VIEW_SCHEMA
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import TypedDict
+
+    class Contract(TypedDict):
+        """What any provider of a capability does."""
+
+        id: str
+        title: str
+        operations: list[dict[str, object]]
+
 
 CAPABILITY = "repo-health"
 CONTRACT_KEYS = ("id", "effect_class", "request_schema", "result_schema")
@@ -20,15 +28,15 @@ START_SECONDS = 5.0  # for everything beside git
 
 
 @hookimpl
-def loopx_capability_contracts() -> list[dict[str, Any]]:
+def loopx_capability_contracts() -> list[Contract]:
     """Return what any provider of repo-health does: operations and their schemas, no protocol and no permission."""
-    operations = _document("profile.json")["operations"]
+    operations = cast("list[dict[str, object]]", _document("profile.json")["operations"])
     kept = [{key: operation[key] for key in CONTRACT_KEYS} for operation in operations]
     return [{"id": CAPABILITY, "title": "Repository health", "operations": kept}]
 
 
 @hookimpl
-def loopx_check_invocation(request: dict[str, Any]) -> dict[str, Any] | None:
+def loopx_check_invocation(request: dict[str, object]) -> dict[str, object] | None:
     """Deny an input that the domain has no answer to, before anything starts, and shorten the provider's time.
 
     The schema knows the shape of `now`; only a calendar knows whether there is such a day. All git calls together end
@@ -37,18 +45,18 @@ def loopx_check_invocation(request: dict[str, Any]) -> dict[str, Any] | None:
     if request["capability_id"] != CAPABILITY:
         return None
     try:
-        read_request(request["input"])
+        read_request(cast("dict[str, object]", request["input"]))  # the host looked at its schema
     except OperationFailed as failed:
         return {"deny": str(failed)}
     return {"timeout_seconds": TOTAL_SECONDS + START_SECONDS}
 
 
 @hookimpl
-def loopx_view_schemas() -> dict[str, dict[str, Any]]:
+def loopx_view_schemas() -> dict[str, dict[str, object]]:
     """Return the schema that judges what is published on the surface `repository-health`."""
     return {VIEW_SCHEMA: _document("schemas/view.schema.json")}
 
 
-def _document(name: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((resources.files("loopx_repo_health") / name).read_text("utf-8"))
+def _document(name: str) -> dict[str, object]:
+    document: dict[str, object] = json.loads((resources.files("loopx_repo_health") / name).read_text("utf-8"))
     return document

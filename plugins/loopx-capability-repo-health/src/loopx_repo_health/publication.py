@@ -10,7 +10,9 @@ from loopx_repo_health.sample import empty_repository
 from loopx_repo_health.view import repository_health_view
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Mapping
+
+    from loopx_repo_health.observation import View
 
 REQUEST_SCHEMA = "loopx_repo_health_publish_request_v0"
 SURFACE = "repository-health"
@@ -18,7 +20,7 @@ _INPUT = ("now", "large_file_kb")
 _KEYS = {"schema_version", "publish", "sample", "context_refs", *_INPUT}
 
 
-def published_view(request: dict[str, Any], references: dict[str, str]) -> dict[str, Any]:
+def published_view(request: Mapping[str, object], references: dict[str, str]) -> View:
     """Return the view a publish request asks for; `references` says where what it may read is.
 
     Raises OperationFailed: `request_invalid` for another version, `invalid_input`, those of `inspect`.
@@ -37,6 +39,6 @@ def published_view(request: dict[str, Any], references: dict[str, str]) -> dict[
         return _seen(asked, {"repo": folder})
 
 
-def _seen(asked: dict[str, Any], references: dict[str, str]) -> dict[str, Any]:
+def _seen(asked: Mapping[str, object], references: dict[str, str]) -> View:
     (observation,) = inspect(asked, references)
     return repository_health_view(observation)

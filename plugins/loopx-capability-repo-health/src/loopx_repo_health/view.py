@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
-    Row = dict[str, Any]
+    from loopx_repo_health.observation import Observation, Section, View
 
 VIEW_SCHEMA = "repository_health_view_v0"
 OK, ATTENTION, UNKNOWN = STATUSES = ("ok", "attention", "unknown")
@@ -22,7 +21,7 @@ ITEMS = 120
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 
 
-def repository_health_view(observation: Row) -> Row:
+def repository_health_view(observation: Observation) -> View:
     """Return the view of what `inspect` observed; the same observation gives the same view."""
     return {
         "schema_version": VIEW_SCHEMA,
@@ -70,7 +69,7 @@ def _plain(text: object) -> bool:
     return isinstance(text, str) and 0 < len(text) <= TEXT_LENGTH and text.isprintable()
 
 
-def _section(name: str, title: str, status: str, items: list[tuple[str, str]]) -> Row:
+def _section(name: str, title: str, status: str, items: list[tuple[str, str]]) -> Section:
     return {
         "id": name,
         "title": title,
@@ -79,12 +78,12 @@ def _section(name: str, title: str, status: str, items: list[tuple[str, str]]) -
     }
 
 
-def _activity(seen: Row) -> Row:
+def _activity(seen: Observation) -> Section:
     last, head, commits = seen["last_activity"], seen["head"], seen["commits"]
     where = {"unborn": "no commit yet", "detached": f"detached at {head['commit']}"}
-    items = [("Head", where.get(head["state"], head["branch"]))]
+    items = [("Head", where.get(head["state"], head["branch"] or ""))]
     if head["state"] == "branch":  # a line of its own: a name and what stands beside it could look like a secret
-        items.append(("Commit", head["commit"]))
+        items.append(("Commit", head["commit"] or ""))
     if commits is not None:
         items.append(("Commits", _at_least(commits["count"], complete=commits["complete"])))
     if seen["shallow"]:
@@ -95,7 +94,7 @@ def _activity(seen: Row) -> Row:
     return _section("activity", "Activity", _worse(last["age_days"] > QUIET_DAYS), items)
 
 
-def _branches(seen: Row) -> Row:
+def _branches(seen: Observation) -> Section:
     rows, hidden = seen["branches"]["items"], seen["branches"]["truncated"]
     shown = rows[:BRANCHES_SHOWN]
     items = [(row["name"], "age unknown" if row["age_days"] is None else _days(row["age_days"])) for row in shown]
@@ -104,7 +103,7 @@ def _branches(seen: Row) -> Row:
     return _section("branches", "Branches", _worse(stale) if rows else UNKNOWN, items)
 
 
-def _essentials(seen: Row) -> Row:
+def _essentials(seen: Observation) -> Section:
     titles = {"licence": "Licence", "readme": "Readme", "ci": "Continuous integration"}
     found, missing = seen["found"], seen["missing"]
     absent = "not known" if missing is None else "missing"
@@ -112,7 +111,7 @@ def _essentials(seen: Row) -> Row:
     return _section("essentials", "Expected files", UNKNOWN if missing is None else _worse(bool(missing)), items)
 
 
-def _files(seen: Row) -> Row:
+def _files(seen: Observation) -> Section:
     files, large = seen["files"], seen["large_files"]
     items = [("Tracked files", _at_least(files["count"], complete=files["complete"]))]
     if seen["withheld"]:
@@ -127,7 +126,7 @@ def _files(seen: Row) -> Row:
     return _section("files", "Files", _worse(bool(large["items"])) if is_sure else UNKNOWN, items)
 
 
-def _todo(seen: Row) -> Row:
+def _todo(seen: Observation) -> Section:
     todo = seen["todo"]
     if todo is None:
         return _section("todo", "TODO and FIXME", UNKNOWN, [])
@@ -139,7 +138,7 @@ def _todo(seen: Row) -> Row:
     return _section("todo", "TODO and FIXME", _worse(many) if many or todo["complete"] else UNKNOWN, items)
 
 
-SECTIONS: tuple[Callable[[Row], Row], ...] = (_activity, _branches, _essentials, _files, _todo)
+SECTIONS: tuple[Callable[[Observation], Section], ...] = (_activity, _branches, _essentials, _files, _todo)
 
 
 def _worse(is_worse: bool) -> str:

@@ -11,7 +11,7 @@ from loopx_host import Refused, conformance, run_manifest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    RunExtension = Callable[[str, Mapping[str, object]], dict[str, Any]]
+    RunExtension = Callable[[str, Mapping[str, object]], Mapping[str, object]]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -57,10 +57,10 @@ class Suite:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._rows: dict[str, dict[str, Any]] = {}
+        self._rows: dict[str, Mapping[str, object]] = {}
         self._refused: str | None = None
 
-    def row(self, rule: str) -> dict[str, Any]:
+    def row(self, rule: str) -> Mapping[str, object]:
         """Return the row of one rule. Raises BrokenRuleError when the provider could not be run at all."""
         if not self._rows and self._refused is None:
             try:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from loopx_periodic_report import process
 
 from loopx_host import Effect
 from loopx_sink_directory.folder import REFERENCE, TARGET, deliver, probe
+
+if TYPE_CHECKING:
+    from loopx_periodic_report.sink import ProbeObservation
 
 MANIFEST_ID = "loopx-sink-directory"
 DOCTOR_NAMED = {
@@ -25,12 +29,12 @@ def main() -> int:
     return process.main({"deliver": delivered, "probe": probed}, MANIFEST_ID, doctor)
 
 
-def delivered(given: dict[str, Any], references: dict[str, str]) -> Effect:
+def delivered(given: Mapping[str, object], references: dict[str, str]) -> Effect:
     """Write one report and return its receipt."""
     return Effect(deliver(given, references))
 
 
-def probed(given: dict[str, Any], references: dict[str, str]) -> list[dict[str, Any]]:
+def probed(given: Mapping[str, object], references: dict[str, str]) -> list[ProbeObservation]:
     """Return the one observation of `probe`."""
     return [probe(given, references)]
 

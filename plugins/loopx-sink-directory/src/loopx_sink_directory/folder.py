@@ -6,9 +6,9 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 from loopx_periodic_report.sink import BODY_BYTES, Delivery, Named, observation, read_delivery, read_probe, receipt
 
@@ -18,10 +18,11 @@ REFERENCE = "reports"
 TARGET = f"report:folder/{REFERENCE}"
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV, errno.EACCES}
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from loopx_periodic_report.sink import EffectReceipt, ProbeObservation
 
 
-def deliver(given: Json, references: dict[str, str]) -> Json:
+def deliver(given: Mapping[str, object], references: dict[str, str]) -> EffectReceipt:
     """Write the report unless it is there, and return the effect receipt. Raises OperationFailed."""
     delivery = read_delivery(given)
     with _directory(delivery, references) as directory:
@@ -34,7 +35,7 @@ def deliver(given: Json, references: dict[str, str]) -> Json:
     return receipt(delivery, "readable", evidence)
 
 
-def probe(given: Json, references: dict[str, str]) -> Json:
+def probe(given: Mapping[str, object], references: dict[str, str]) -> ProbeObservation:
     """Return whether the file with that digest is there. Raises OperationFailed."""
     named = read_probe(given)
     with _directory(named, references) as directory:

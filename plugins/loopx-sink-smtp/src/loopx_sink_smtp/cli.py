@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Mapping
 
 from loopx_periodic_report import process
 from loopx_periodic_report.sink import read_delivery
@@ -27,7 +27,7 @@ def main() -> int:
     return process.main({"deliver": delivered}, MANIFEST_ID, doctor)
 
 
-def delivered(given: dict[str, Any], _references: dict[str, str]) -> Effect:
+def delivered(given: Mapping[str, object], _references: dict[str, str]) -> Effect:
     """Send one report through the server that the environment names, and return its receipt."""
     return Effect(mail.deliver(given, os.environ))
 

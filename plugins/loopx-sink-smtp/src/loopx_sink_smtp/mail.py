@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from loopx_periodic_report.sink import Delivery, read_delivery, receipt
 
@@ -31,7 +31,8 @@ _ADDRESS = re.compile(rf"{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*", re.ASCI
 _HOST = re.compile(r"[A-Za-z0-9:.-]{1,253}", re.ASCII)
 _ADDRESS_LENGTH = 254
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from loopx_periodic_report.sink import EffectReceipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,9 @@ def compose(delivery: Delivery, server: Server, now: datetime) -> EmailMessage:
     return message
 
 
-def deliver(given: Json, environment: Mapping[str, str], now: datetime | None = None) -> Json:
+def deliver(
+    given: Mapping[str, object], environment: Mapping[str, str], now: datetime | None = None
+) -> EffectReceipt:
     """Send the report and return the effect receipt. Raises OperationFailed."""
     delivery = read_delivery(given)
     to = recipient(delivery)

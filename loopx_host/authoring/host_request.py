@@ -1,0 +1,53 @@
+"""The request that the host sends to a provider for one governed call, for the tests of whoever writes providers."""
+
+from __future__ import annotations
+
+from loopx_host.core.canonical import canonical_digest
+from loopx_host.documents import governed_request as document
+from loopx_host.lifecycle.goals.envelope import action_of, make_envelope, scope_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loopx_host.documents.governed_request import GovernedRequest
+
+_ID_DIGITS = 24
+
+
+def governed_request(
+    extension_id: str,
+    capability_id: str,
+    operation: str,
+    input: Mapping[str, object],  # noqa: A002 (the word of the request)
+    *,
+    protocol: str,
+    goal_id: str = "goal",
+    references: Mapping[str, str] | None = None,
+    revision: str = "0" * 16,
+) -> GovernedRequest:
+    """Return the request as the host would send it, bound to `extension_id` by its execution envelope.
+
+    Nothing is bound, looked up or checked against a profile: this is what a provider reads, for its own tests.
+    `references` maps names to absolute paths; `revision` is that of the provider's manifest, 16 hex digits. Raises
+    Refused `envelope_invalid` for a scope that is too large.
+    """
+    given = dict(input)
+    rows = document.references(dict(references or {}))
+    unbound = document.request(
+        invocation_id=f"capability-{canonical_digest([goal_id, operation, given, rows])[:_ID_DIGITS]}",
+        goal_id=goal_id,
+        capability_id=capability_id,
+        operation=operation,
+        protocol=protocol,
+        asked=given,
+        references=rows,
+    )
+    envelope = make_envelope(
+        unbound,
+        action=action_of(capability_id, operation),
+        scope=scope_of(unbound),
+        extension_id=extension_id,
+        revision=revision,
+    )
+    return document.sealed(unbound, envelope)
