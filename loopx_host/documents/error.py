@@ -12,11 +12,33 @@ if TYPE_CHECKING:
     from typing import Literal, NotRequired, TypedDict
 
     from loopx_host.core.diagnostics import ProblemRow
+    from loopx_host.documents.binding import Binding
     from loopx_host.documents.doctor import Doctor
-    from loopx_host.documents.parts import Command, Violation
+    from loopx_host.documents.parts import Command, Containment, Distribution, PrivateFinding, Violation
+
+    class MissingPrerequisite(TypedDict):
+        """A program a provider needs, and what was found in its place; `version` is null when it does not say."""
+
+        name: str
+        requires: str
+        path: str | None
+        version: str | None
+
+    class PackageEntryPoint(TypedDict):
+        """The entry point of a package that went wrong inside the host."""
+
+        group: str
+        name: str
+        value: str
+
+    class PutBack(TypedDict):
+        """What would make the active revision usable again: its package, and a command for a person, never run."""
+
+        distribution: Distribution | None
+        command: str | None
 
     class Error(TypedDict):
-        """The v0 fields, then the diagnostic, then the evidence that some refusals bring."""
+        """The v0 fields, then the diagnostic, then the evidence; which of it there is depends on the code."""
 
         ok: Literal[False]
         schema_version: str
@@ -26,9 +48,40 @@ if TYPE_CHECKING:
         subject: str
         hint: str | None
         next_command: Command | None
-        problems: NotRequired[list[ProblemRow]]
+        # of the request, or of what was asked for
+        violation: NotRequired[str]
         violations: NotRequired[list[Violation]]
+        names: NotRequired[list[str]]
+        surfaces: NotRequired[list[str]]
+        findings: NotRequired[list[PrivateFinding]]
+        # of a manifest
+        problems: NotRequired[list[ProblemRow]]
+        problems_left_out: NotRequired[int]
+        # of an extension and its state
+        reason: NotRequired[str]
+        plan: NotRequired[str]
+        binding: NotRequired[Binding]
+        permissions_added: NotRequired[list[str]]
+        changed: NotRequired[list[str]]
+        changed_details: NotRequired[list[str]]
+        searched: NotRequired[list[str]]
+        prerequisite: NotRequired[MissingPrerequisite]
+        install_package: NotRequired[str]
+        # of a process that ran
         doctor: NotRequired[Doctor]
+        containment: NotRequired[Containment]
+        # of a switch that failed: the active revision, and how usable it is
+        active_after: NotRequired[str]
+        active_revision: NotRequired[str]
+        active_doctor: NotRequired[Doctor]
+        restore: NotRequired[PutBack]
+        # of a package inside the host
+        distribution: NotRequired[Distribution | None]
+        entry_point: NotRequired[PackageEntryPoint]
+        hook: NotRequired[str | None]
+        output: NotRequired[str | None]
+        # of loopx itself: where the details of our own mistake are
+        report: NotRequired[str | None]
 
 
 def schema() -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import subprocess
 import sys
@@ -127,3 +128,21 @@ print("loopx_host.documents.words" in sys.modules)
     )
 
     assert ended.stdout.splitlines() == ["['__future__']", "False"]
+
+
+def blocks_of_refusals() -> set[str]:
+    """Return the names of the evidence that loopx puts into its refusals."""
+    calls = [
+        node
+        for source in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(source.read_text("utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "refuse"
+    ]
+    return {str(keyword.arg) for call in calls for keyword in call.keywords if keyword.arg is not None}
+
+
+def test_the_shape_of_a_refusal_has_all_the_evidence_that_a_refusal_may_bring() -> None:
+    known = set(fields(*SHAPES["error"]))
+
+    assert len(blocks_of_refusals()) > 20
+    assert blocks_of_refusals() - known == set()
