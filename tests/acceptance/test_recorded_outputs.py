@@ -558,8 +558,10 @@ def _unwell(act: Recorder) -> str:
 
 def _without_figures(text: str) -> str:
     head, mark, rest = text.partition("exit 0\n")
-    for decided_here in (r'(?<="met_by": )\[[^\]]*\]', r'(?<="machine": )"\w+"', r'(?<="bytecode_written": )\w+'):
-        rest = re.sub(decided_here, '"<measured>"', rest)
+    decided_here = (
+        r'(?<="met_by": )\[[^\]]*\]|(?<="machine": )"\w+"|(?<="bytecode_written": )\w+|(?<="interpreter": )"[^"]*"'
+    )
+    rest = re.sub(decided_here, '"<measured>"', rest)
     rest = re.sub(r'(?<=Linux )[^,"]+', "<release>", rest)
     return head + mark + re.sub(r" {2,}", "  ", re.sub(r"-?\d+(\.\d+)*", "0", rest))
 
