@@ -48,17 +48,6 @@ esac
 """
 REQUEST_SCHEMA = {"type": "object", "required": ["do"], "properties": {"do": {"type": "string"}}}
 RESPONSE_SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}}
-SURFACE = """
-[[presentation_surfaces]]
-id = "board"
-kind = "note_board"
-title = "Notes"
-view_schema = "loopx_sections_view_v0"
-view_validator = "station.hooks:check"
-visibility = "public-safe"
-empty_state_title = "No notes yet"
-empty_state_detail = "Publish some."
-"""
 COMMANDS = """\
 from loopx_host import hookimpl
 
@@ -72,7 +61,7 @@ def run(arguments, host):
     rows = [{"n": 1}, {"n": None}]
     return {"ok": ok, "schema_version": "roar_v0", "arguments": arguments, "rows": rows, "empty": []}
 """
-HEALTH, RECALL, STATS = "loopx-capability-repo-health", "loopx-capability-recall", "loopx-text-stats"
+HEALTH, STATS = "loopx-capability-repo-health", "loopx-text-stats"
 BIND = ("capability", "bind", CAPABILITY, "--goal-id", "g1", "--operation", "inspect")
 UNBIND = ("capability", "unbind", CAPABILITY, "--goal-id", "g1")
 INVOKE = ("capability", "invoke", CAPABILITY, "--goal-id", "g1", "--input-json", "-", "--operation")
