@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from loopx_host.assembly.container import Container, Settings
 from loopx_host.assembly.encoding import encode_request
-from loopx_host.assembly.operations import Operations
 from loopx_host.core.diagnostics import with_commands
 
 TYPE_CHECKING = False
@@ -18,7 +18,15 @@ def conformance(path: str, *, execute: bool = True) -> dict[str, Any]:
     Returns the document of ``loopx extension conformance``: ``rules`` with ``rule``, ``promise``, ``status`` and
     ``reason``. Without `execute` nothing is started and every status is ``not_run``. Raises Refused.
     """
-    return with_commands(Operations().conformance(path, execute=execute), ())
+    from loopx_host.adapters.process.warm import WarmSupervisors
+    from loopx_host.authoring.conformance import ConformanceRequest, hold_to_rules
+
+    supervisors = WarmSupervisors()
+    try:
+        container = Container(supervisors=supervisors)
+        return with_commands(hold_to_rules(ConformanceRequest(path, execute=execute), container), ())
+    finally:
+        supervisors.close()
 
 
 def run_manifest(path: str, request: Mapping[str, object]) -> dict[str, Any]:
@@ -29,8 +37,17 @@ def run_manifest(path: str, request: Mapping[str, object]) -> dict[str, Any]:
     import os
     from tempfile import TemporaryDirectory
 
-    with TemporaryDirectory(prefix="loopx-author-") as folder:
-        operations = Operations(state_file=os.path.join(folder, "state.json"))
-        installed = operations.install(None, path, execute=True)
-        receipt = operations.run(str(installed["extension_id"]), encode_request(request), execute=True)
-        return with_commands(receipt, ())
+    from loopx_host.adapters.process.warm import WarmSupervisors
+    from loopx_host.lifecycle.dispatch.run import RunRequest, run
+    from loopx_host.lifecycle.extensions.install import install
+    from loopx_host.lifecycle.extensions.requests import TrustRequest
+
+    supervisors = WarmSupervisors()
+    try:
+        with TemporaryDirectory(prefix="loopx-author-") as folder:
+            container = Container(Settings(os.path.join(folder, "state.json")), supervisors)
+            installed = install(TrustRequest(None, path, execute=True), container)
+            wanted = RunRequest(str(installed["extension_id"]), encode_request(request), execute=True)
+            return with_commands(run(wanted, container), ())
+    finally:
+        supervisors.close()

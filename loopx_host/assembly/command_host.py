@@ -7,16 +7,20 @@ from loopx_host.assembly.encoding import encode_request
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, Protocol
 
-    from loopx_host.assembly.governed import GovernedOperations
+    from loopx_host.lifecycle.dispatch.publish_projection import PublishPorts
+    from loopx_host.lifecycle.goals.invoke import InvokePorts
+
+    class CommandPorts(InvokePorts, PublishPorts, Protocol):
+        """What a command may have done for it."""
 
 
 class CommandHost:
     """The host as a command sees it; every call is the same as from the command line, and refused the same."""
 
-    def __init__(self, operations: GovernedOperations) -> None:
-        self._operations = operations
+    def __init__(self, ports: CommandPorts) -> None:
+        self._ports = ports
 
     def invoke(
         self,
@@ -28,14 +32,18 @@ class CommandHost:
         references: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         """Invoke a bound read-only operation and return its receipt. Raises Refused."""
-        return self._operations.invoke(
+        from loopx_host.lifecycle.goals.invoke import InvokeRequest
+        from loopx_host.lifecycle.goals.invoke import invoke as invoke_operation
+
+        request = InvokeRequest(
             capability_id,
             encode_request(input),
             goal_id=goal_id,
-            operation=operation,
+            operation_id=operation,
             references=dict(references or {}),
             execute=True,
         )
+        return invoke_operation(request, self._ports)
 
     def publish(
         self,
@@ -46,6 +54,9 @@ class CommandHost:
         references: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         """Publish a view on a surface of an extension and return the receipt. Raises Refused."""
-        return self._operations.publish_projection(
+        from loopx_host.lifecycle.dispatch.publish_projection import PublishRequest, publish_projection
+
+        request = PublishRequest(
             extension_id, surface_id, encode_request(input), execute=True, references=dict(references or {})
         )
+        return publish_projection(request, self._ports)

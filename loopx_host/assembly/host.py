@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from loopx_host.assembly.container import Container, Settings
 from loopx_host.assembly.encoding import encode_request
-from loopx_host.assembly.operations import Operations
 from loopx_host.core.diagnostics import with_commands
 from loopx_host.core.errors import Refused
 
@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+    from loopx_host.adapters.process.warm import WarmSupervisors
 
 
 class Host:
@@ -25,8 +27,9 @@ class Host:
     >>> host.run("loopx-text-stats", {"schema_version": "…", "text": "hello"})["provider_result"]  # doctest: +SKIP
     """
 
-    def __init__(self, operations: Operations) -> None:
-        self._operations = operations
+    def __init__(self, settings: Settings, supervisors: WarmSupervisors) -> None:
+        self._settings = settings
+        self._supervisors = supervisors
 
     @classmethod
     def open(
@@ -39,13 +42,15 @@ class Host:
         Without arguments the state is the one the command line uses: ``LOOPX_RUNTIME_ROOT``, else the
         platform's state directory.
         """
-        operations = Operations(state_file, runtime_root, containment=containment)
-        operations.load_ahead()
-        return cls(operations)
+        from loopx_host.adapters.process.warm import WarmSupervisors as Supervisors
+        from loopx_host.assembly.load_ahead import load_ahead
+
+        load_ahead()
+        return cls(Settings(state_file, runtime_root, containment=containment), Supervisors())
 
     def close(self) -> None:
         """End the helper process; the next run starts another."""
-        self._operations.close()
+        self._supervisors.close()
 
     def __enter__(self) -> Host:
         return self
@@ -55,8 +60,10 @@ class Host:
 
     def list(self) -> dict[str, Any]:
         """Return the document of ``loopx extension list``. Raises Refused `state_damaged` and its kin."""
+        from loopx_host.lifecycle.extensions.listing import list_extensions
+
         with self._refusals():
-            return with_commands(self._operations.list(), self._operations.options)
+            return with_commands(list_extensions(self._container()), self._settings.options)
 
     def run(
         self, extension_id: str, request: Mapping[str, object], *, timeout: float | None = None
@@ -66,14 +73,17 @@ class Host:
         `timeout` in seconds only shortens the manifest's. Raises Refused before anything starts: the
         extension is not installed, disabled, stale, declares permissions, or the request is out of bounds.
         """
+        from loopx_host.lifecycle.dispatch.run import RunRequest, run
+
         with self._refusals():
-            receipt = self._operations.run(
-                extension_id, encode_request(request), execute=True, timeout_seconds=timeout
-            )
-            return with_commands(receipt, self._operations.options)
+            wanted = RunRequest(extension_id, encode_request(request), execute=True, timeout_seconds=timeout)
+            return with_commands(run(wanted, self._container()), self._settings.options)
+
+    def _container(self) -> Container:
+        return Container(self._settings, self._supervisors)
 
     def _refusals(self) -> _Repeating:
-        return _Repeating(self._operations.options)
+        return _Repeating(self._settings.options)
 
 
 class _Repeating:

@@ -1,37 +1,67 @@
-"""The composition root: one method per verb, each building just the adapters it needs in its body."""
+# ruff: noqa: D102
+"""What the command line calls until its commands call the use cases themselves: one line a verb."""
 
 from __future__ import annotations
 
-from loopx_host.assembly.governed import GovernedOperations
+from loopx_host.assembly.container import Container, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from loopx_host.lifecycle.extensions.admission import Source
-
-# Capabilities that stay in core; their names belong to `loopx-core` and to nobody else.
-CORE_CAPABILITIES: frozenset[str] = frozenset()
+    Receipt = dict[str, Any]
 
 
-class Operations(GovernedOperations):
-    """What the command line and `Host` can do; plain receipts out, Refused or Interrupted raised."""
+class Operations:
+    """Plain receipts out, Refused or Interrupted raised."""
+
+    def __init__(
+        self,
+        state_file: str | None = None,
+        runtime_root: str | None = None,
+        *,
+        owns_process: bool = False,  # noqa: ARG002
+        waiting: Callable[[float], None] | None = None,
+        containment: str | None = None,
+        no_extensions: bool = False,
+    ) -> None:
+        self.container = Container(
+            Settings(state_file, runtime_root, containment=containment, no_extensions=no_extensions, waiting=waiting)
+        )
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return self.container.settings.options
+
+    def check_level(self) -> None:
+        if self.container.settings.containment is not None:
+            _ = self.container.level
+
+    def handle_signals(self) -> None:
+        self.container.interrupts.install()
+
+    def begin_answer(self) -> None:
+        self.container.interrupts.answer()
+
+    def check_signals(self) -> None:
+        self.container.interrupts.check()
+
+    def _marked(self, receipt: Receipt) -> Receipt:
+        if receipt.get("changed", True):
+            from loopx_host.lifecycle.extensions.activation import refresh_command_list
+
+            refresh_command_list(self.container)
+        return receipt
 
     def install(
         self, extension_id: str | None, manifest_path: str | None, *, execute: bool, plan: str | None = None
-    ) -> dict[str, Any]:
-        """Install what a package offers under an id, or from a manifest file."""
+    ) -> Receipt:
         from loopx_host.lifecycle.extensions.install import install
+        from loopx_host.lifecycle.extensions.requests import TrustRequest
 
-        return self._marked(
-            install(
-                self._chosen("install", extension_id, manifest_path),
-                **self._ports(),
-                core_capabilities=CORE_CAPABILITIES,
-                execute=execute,
-                plan=plan,
-            )
-        )
+        request = TrustRequest(extension_id, manifest_path, execute=execute, plan=plan)
+        return self._marked(install(request, self.container))
 
     def upgrade(
         self,
@@ -41,293 +71,207 @@ class Operations(GovernedOperations):
         execute: bool,
         plan: str | None = None,
         accept_permissions: bool = False,
-    ) -> dict[str, Any]:
-        """Upgrade to what a package offers now, or to a manifest file."""
+    ) -> Receipt:
+        from loopx_host.lifecycle.extensions.requests import TrustRequest
         from loopx_host.lifecycle.extensions.upgrade import upgrade
 
-        return self._marked(
-            upgrade(
-                self._chosen("upgrade", extension_id, manifest_path),
-                **self._ports(),
-                core_capabilities=CORE_CAPABILITIES,
-                execute=execute,
-                plan=plan,
-                accept_permissions=accept_permissions,
-            )
+        request = TrustRequest(
+            extension_id, manifest_path, execute=execute, plan=plan, accept_permissions=accept_permissions
         )
+        return self._marked(upgrade(request, self.container))
 
     def rollback(
         self, extension_id: str, *, execute: bool, plan: str | None = None, to: str | None = None
-    ) -> dict[str, Any]:
-        """Return to an earlier revision."""
+    ) -> Receipt:
+        from loopx_host.lifecycle.extensions.requests import RollbackRequest
         from loopx_host.lifecycle.extensions.rollback import rollback
 
         return self._marked(
-            rollback(
-                extension_id, **self._ports(), core_capabilities=CORE_CAPABILITIES, execute=execute, plan=plan, to=to
-            )
+            rollback(RollbackRequest(extension_id, execute=execute, plan=plan, to=to), self.container)
         )
 
-    def enable(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
-        """Probe and enable."""
+    def enable(self, extension_id: str, *, execute: bool, plan: str | None = None) -> Receipt:
         from loopx_host.lifecycle.extensions.enable import enable
+        from loopx_host.lifecycle.extensions.requests import ChangeRequest
 
-        return self._marked(enable(extension_id, **self._ports(), execute=execute, plan=plan))
+        return self._marked(enable(ChangeRequest(extension_id, execute=execute, plan=plan), self.container))
 
-    def disable(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
-        """Disable."""
-        from loopx_host.adapters.clock import SystemClock
+    def disable(self, extension_id: str, *, execute: bool, plan: str | None = None) -> Receipt:
         from loopx_host.lifecycle.extensions.disable import disable
+        from loopx_host.lifecycle.extensions.requests import ChangeRequest
 
-        return self._marked(
-            disable(extension_id, store=self._store(), clock=SystemClock(), execute=execute, plan=plan)
-        )
+        return self._marked(disable(ChangeRequest(extension_id, execute=execute, plan=plan), self.container))
 
-    def uninstall(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
-        """Uninstall."""
-        from loopx_host.adapters.clock import SystemClock
+    def uninstall(self, extension_id: str, *, execute: bool, plan: str | None = None) -> Receipt:
+        from loopx_host.lifecycle.extensions.requests import ChangeRequest
         from loopx_host.lifecycle.extensions.uninstall import uninstall
 
-        return self._marked(
-            uninstall(
-                extension_id,
-                store=self._store(),
-                projections=self._projections(),
-                clock=SystemClock(),
-                execute=execute,
-                plan=plan,
-            )
-        )
+        return self._marked(uninstall(ChangeRequest(extension_id, execute=execute, plan=plan), self.container))
 
-    def history(self, extension_id: str) -> dict[str, Any]:
-        """Show what was done to one extension."""
+    def doctor(self, extension_id: str, *, execute: bool, plan: str | None = None) -> Receipt:
+        from loopx_host.lifecycle.extensions.doctor import doctor
+        from loopx_host.lifecycle.extensions.requests import ChangeRequest
+
+        return doctor(ChangeRequest(extension_id, execute=execute, plan=plan), self.container)
+
+    def history(self, extension_id: str) -> Receipt:
         from loopx_host.lifecycle.extensions.history import history
 
-        return history(extension_id, store=self._store())
+        return history(extension_id, self.container)
 
-    def export(self) -> dict[str, Any]:
-        """Return the export document."""
+    def export(self) -> Receipt:
         from loopx_host.lifecycle.extensions.export import export
 
-        return export(store=self._store())
+        return export(self.container)
 
     def write_export(self, path: str, text: str) -> None:
-        """Write an export to a new file, or over an earlier export; whole or not at all.
+        self.container.exports.write(path, text)
 
-        Raises Refused: `destination_exists` for anything else that is there, `output_unwritable`.
-        """
-        from loopx_host.adapters.files import exports
-        from loopx_host.adapters.files.paths import absolute
-        from loopx_host.core.errors import refuse
-        from loopx_host.core.text import visible
+    def restore(self, path: str, *, execute: bool, plan: str | None = None) -> Receipt:
+        from loopx_host.lifecycle.extensions.restore import RestoreRequest, restore
 
-        shown = visible(path)
-        if not exports.may_replace(absolute(path)):
-            summary = f"{shown} exists and is not an export; nothing of yours is written over"
-            raise refuse("destination_exists", shown, summary, hint="name another file")
-        try:
-            exports.write(absolute(path), text)
-        except OSError as error:
-            raise refuse("output_unwritable", shown, f"{shown} cannot be written: {error.strerror}") from None
+        data, shown = self.container.inputs.export(path)
+        return restore(RestoreRequest(data, shown, execute=execute, plan=plan), self.container)
 
-    def restore(self, path: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
-        """Install what an export names."""
-        from loopx_host.adapters.files.paths import absolute
-        from loopx_host.core.limits import EXPORT_BYTES
-        from loopx_host.core.text import visible
-        from loopx_host.lifecycle.extensions.restore import restore
+    def repair(self, *, execute: bool, plan: str | None = None) -> Receipt:
+        from loopx_host.lifecycle.extensions.repair import RepairRequest, repair
 
-        return restore(
-            self._read_input(path, EXPORT_BYTES, "export"),
-            "-" if path == "-" else visible(absolute(path)),
-            open_source=self._source,
-            **self._ports(),
-            core_capabilities=CORE_CAPABILITIES,
-            execute=execute,
-            plan=plan,
-        )
+        return repair(RepairRequest(execute=execute, plan=plan), self.container)
 
-    def repair(self, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
-        """Move what is damaged out of the way."""
-        from loopx_host.adapters.clock import SystemClock
-        from loopx_host.lifecycle.extensions.repair import repair
+    def discover(self, *, rebuild: bool) -> Receipt:
+        from loopx_host.lifecycle.extensions.discover import DiscoverRequest, discover
 
-        return repair(store=self._store(), clock=SystemClock(), execute=execute, plan=plan)
+        return self._marked(discover(DiscoverRequest(rebuild=rebuild), self.container))
 
-    def discover(self, *, rebuild: bool) -> dict[str, Any]:
-        """List what the environment offers."""
-        from loopx_host.adapters.packages.environment import LocalEnvironment
-        from loopx_host.lifecycle.extensions.discover import discover
-
-        return self._marked(discover(store=self._store(), discovery=LocalEnvironment(), rebuild=rebuild))
-
-    def host_doctor(self) -> dict[str, Any]:
-        """Check state, extensions and environment."""
-        from loopx_host.adapters.packages.environment import LocalEnvironment
-        from loopx_host.adapters.process.containment_probe import ForkedContainmentProbe
+    def host_doctor(self) -> Receipt:
         from loopx_host.lifecycle.extensions.host_doctor import host_doctor
 
-        return host_doctor(
-            store=self._store(),
-            packages=self._packages(),
-            discovery=LocalEnvironment(),
-            containment=ForkedContainmentProbe(),
-        )
+        return host_doctor(self.container)
 
     def init(
-        self,
-        extension_id: str,
-        *,
-        destination: str | None,
-        version: str,
-        execute: bool,
-        plan: str | None = None,
-    ) -> dict[str, Any]:
-        """Write a new extension."""
-        import sys
+        self, extension_id: str, *, destination: str | None, version: str, execute: bool, plan: str | None = None
+    ) -> Receipt:
+        from loopx_host.authoring.init import InitRequest, init
 
-        from loopx_host.adapters.files.new_tree import NewDirectory
-        from loopx_host.authoring.init import init
+        request = InitRequest(extension_id, destination=destination, version=version, execute=execute, plan=plan)
+        return init(request, self.container)
 
-        tree = NewDirectory(destination or f"./{extension_id}", is_default=destination is None)
-        return init(
-            extension_id,
-            version=version,
-            tree=tree,
-            standard_modules=sys.stdlib_module_names,
-            execute=execute,
-            plan=plan,
-        )
+    def validate(self, path: str, *, strict: bool) -> Receipt:
+        from loopx_host.authoring.validate import ValidateRequest, validate
 
-    def validate(self, path: str, *, strict: bool) -> dict[str, Any]:
-        """Check a manifest, its schemas and its example."""
-        from loopx_host.adapters.process.judge import ForkedJudge
-        from loopx_host.authoring.validate import validate
+        return validate(ValidateRequest(path, strict=strict), self.container)
 
-        source, example = self._package(path)
-        return validate(source, example, judging=ForkedJudge(self._signals()), strict=strict)
+    def conformance(self, path: str, *, execute: bool) -> Receipt:
+        from loopx_host.authoring.conformance import ConformanceRequest, hold_to_rules
 
-    def conformance(self, path: str, *, execute: bool) -> dict[str, Any]:
-        """Hold a provider to the conformance rules."""
-        from loopx_host.adapters.process.judge import ForkedJudge
-        from loopx_host.authoring.conformance import preview, subject_of
+        return hold_to_rules(ConformanceRequest(path, execute=execute), self.container)
 
-        source, example = self._package(path)
-        if not execute:
-            return preview(source)
-        ports = self._ports()
-        return subject_of(
-            source,
-            example,
-            packages=ports["packages"],
-            processes=ports["processes"],
-            judging=ForkedJudge(self._signals()),
-            again=("extension", "conformance", source.path, "--execute"),
-        ).report()
-
-    def performance_diagnosis(self, *, pairs: int) -> dict[str, Any]:
-        """Measure the start-up of this installation."""
+    def performance_diagnosis(self, *, pairs: int) -> Receipt:
         from loopx_host.adapters.startup import diagnose
 
-        with self._signals().waiting():
+        with self.container.interrupts.waiting():
             return diagnose(pairs)
 
-    def list(self) -> dict[str, Any]:
-        """List what is installed."""
-        from loopx_host.adapters.packages.installed import InstalledPackages
+    def list(self) -> Receipt:
         from loopx_host.lifecycle.extensions.listing import list_extensions
 
-        return list_extensions(store=self._store(), packages=InstalledPackages())
+        return list_extensions(self.container)
 
-    def show(self, extension_id: str) -> dict[str, Any]:
-        """Show one extension."""
-        from loopx_host.adapters.packages.installed import InstalledPackages
+    def show(self, extension_id: str) -> Receipt:
         from loopx_host.lifecycle.extensions.listing import show
 
-        return show(extension_id, store=self._store(), packages=InstalledPackages())
-
-    def doctor(self, extension_id: str, *, execute: bool, plan: str | None = None) -> dict[str, Any]:
-        """Probe one extension."""
-        from loopx_host.lifecycle.extensions.doctor import doctor
-
-        return doctor(extension_id, **self._ports(), execute=execute, plan=plan)
+        return show(extension_id, self.container)
 
     def run(
         self, extension_id: str, request: bytes, *, execute: bool, timeout_seconds: float | None = None
-    ) -> dict[str, Any]:
-        """Run one request."""
-        from loopx_host.lifecycle.dispatch.run import run
+    ) -> Receipt:
+        from loopx_host.lifecycle.dispatch.run import RunRequest, run
 
-        self._refuse_when_off()
         return run(
-            extension_id,
-            request,
-            **self._ports(),
-            judging=self._judging(),
-            execute=execute,
-            timeout_seconds=timeout_seconds,
+            RunRequest(extension_id, request, execute=execute, timeout_seconds=timeout_seconds), self.container
         )
 
     def read_request(self, path: str) -> bytes:
-        """Return the bytes of a request file, or of standard input for ``-``; bounded while reading.
-
-        Raises Refused: `request_too_large`, `input_unreadable`.
-        """
-        from loopx_host.core.limits import REQUEST_BYTES
-
-        return self._read_input(path, REQUEST_BYTES, "request")
+        return self.container.inputs.request(path)
 
     def report_path(self, text: str) -> str | None:
-        """Keep the report of an internal error in a private file; return its path, or None."""
-        import os
+        return self.container.reports.keep(text)
 
-        from loopx_host.adapters.files import atomic, paths
+    def list_capabilities(self, manifest_path: str | None) -> Receipt:
+        from loopx_host.lifecycle.goals.capabilities import list_capabilities
 
-        directory = os.path.join(paths.cache_root(), "reports")
-        path = os.path.join(directory, f"{os.urandom(8).hex()}.txt")
-        try:
-            paths.make_private(directory)
-            atomic.replace(path, text.encode("utf-8", "backslashreplace"))
-        except OSError:
-            return None
-        return path
+        return self._marked(list_capabilities(manifest_path, self.container))
 
-    def _read_input(self, path: str, limit: int, what: str) -> bytes:
-        from loopx_host.adapters.files import bounded
-        from loopx_host.adapters.files.paths import absolute
-        from loopx_host.core.errors import refuse
-        from loopx_host.core.text import visible
+    def show_capability(self, capability_id: str, manifest_path: str | None) -> Receipt:
+        from loopx_host.lifecycle.goals.capabilities import show_capability
 
-        shown = "standard input" if path == "-" else visible(path)
-        try:
-            with self._signals().waiting():
-                return bounded.read_bounded(0, limit) if path == "-" else bounded.read_any(absolute(path), limit)
-        except bounded.TooLargeError:
-            summary = f"the {what} in {shown} is larger than {limit} bytes"
-            raise refuse("request_too_large", shown, summary, hint=f"send a smaller {what}") from None
-        except (OSError, ValueError) as error:
-            reason = (isinstance(error, OSError) and error.strerror) or str(error)
-            summary = f"the {what} cannot be read from {shown}: {reason}"
-            hint = "name a readable file, or - for standard input"
-            raise refuse("input_unreadable", shown, summary, hint=hint) from None
+        return show_capability(capability_id, manifest_path, self.container)
 
-    def _chosen(self, verb: str, extension_id: str | None, manifest_path: str | None) -> Source:
-        """Load the manifest a caller named by path or by id; the package's metadata lead from id to path."""
-        if manifest_path is not None:
-            return self._source(manifest_path)
-        from loopx_host.adapters.packages.environment import LocalEnvironment
-        from loopx_host.lifecycle.extensions.discover import offered
+    def bind(
+        self,
+        capability_id: str,
+        *,
+        goal_id: str,
+        operations: list[str],  # type: ignore[valid-type]
+        provider_id: str | None,
+        execute: bool,
+        plan: str | None = None,
+    ) -> Receipt:
+        from loopx_host.lifecycle.goals.bind import BindRequest, bind
 
-        return self._source(offered(str(extension_id), verb, LocalEnvironment()), by_id=True)
+        request = BindRequest(
+            capability_id, goal_id=goal_id, operations=operations, provider_id=provider_id, execute=execute, plan=plan
+        )
+        return bind(request, self.container)
 
-    def _package(self, path: str) -> tuple[Source, tuple[str, bytes] | None]:
-        """Load the manifest of a package an author points at, and its example request if there is one."""
-        from loopx_host.adapters.files.author_package import example_of, manifest_of
-        from loopx_host.adapters.files.paths import absolute
-        from loopx_host.core.limits import REQUEST_BYTES
-        from loopx_host.core.text import visible
+    def unbind(self, capability_id: str, *, goal_id: str, execute: bool, plan: str | None = None) -> Receipt:
+        from loopx_host.lifecycle.goals.bind import UnbindRequest, unbind
 
-        manifest = manifest_of(absolute(path))
-        example = example_of(manifest)
-        data = (visible(example), self._read_input(example, REQUEST_BYTES, "example")) if example else None
-        return self._source(manifest), data
+        return unbind(UnbindRequest(capability_id, goal_id=goal_id, execute=execute, plan=plan), self.container)
+
+    def invoke(
+        self,
+        capability_id: str,
+        request: bytes,
+        *,
+        goal_id: str,
+        operation: str,
+        references: dict[str, str],
+        execute: bool,
+    ) -> Receipt:
+        from loopx_host.lifecycle.goals.invoke import InvokeRequest, invoke
+
+        asked = InvokeRequest(
+            capability_id,
+            request,
+            goal_id=goal_id,
+            operation_id=operation,
+            references=references,
+            execute=execute,
+        )
+        return invoke(asked, self.container)
+
+    def publish_projection(
+        self,
+        extension_id: str,
+        surface_id: str,
+        request: bytes,
+        *,
+        execute: bool,
+        references: dict[str, str] | None = None,
+    ) -> Receipt:
+        from loopx_host.lifecycle.dispatch.publish_projection import PublishRequest, publish_projection
+
+        asked = PublishRequest(extension_id, surface_id, request, execute=execute, references=references)
+        return publish_projection(asked, self.container)
+
+    def package_commands(self) -> list[list[str]] | None:  # type: ignore[valid-type]
+        rows = self.container.command_list.read()
+        if rows is None or not self.container.is_off:
+            return rows
+        return [[name, summary, "off"] for name, summary, _ in rows]
+
+    def package_command(self, name: str, arguments: list[str]) -> Receipt | None:  # type: ignore[valid-type]
+        from loopx_host.lifecycle.dispatch.package_command import PackageCommandRequest, package_command
+
+        return package_command(PackageCommandRequest(name, arguments), self.container)

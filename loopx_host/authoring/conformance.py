@@ -9,28 +9,32 @@ from __future__ import annotations
 
 from loopx_host.authoring import rules_friendly, rules_hostile
 from loopx_host.authoring.rules_friendly import Skip
+from loopx_host.core.errors import Refused
 from loopx_host.lifecycle.dispatch.launch import run_launch
-from loopx_host.lifecycle.extensions.admission import runtime_to_prove
-from loopx_host.lifecycle.extensions.identity import LauncherNotFound
+from loopx_host.lifecycle.extensions.candidate import Candidate
 from loopx_host.lifecycle.extensions.launching import doctor_launch, keep_bytecode
-from loopx_host.lifecycle.extensions.pinned import identified
+from loopx_host.lifecycle.extensions.preconditions import runtime_to_prove
 from loopx_host.lifecycle.extensions.probe import changed_since
 from loopx_host.lifecycle.extensions.process import Grants
-from loopx_host.lifecycle.extensions.refusals import missing_entrypoint
-from loopx_host.lifecycle.extensions.start_refusal import obstacle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
+    from loopx_host.authoring.ports import HasPackageSources
     from loopx_host.authoring.rules_friendly import Rule
-    from loopx_host.lifecycle.extensions.admission import Source
-    from loopx_host.lifecycle.extensions.identity import Launcher, RuntimeIdentity
-    from loopx_host.lifecycle.extensions.ports import Judging, Packages, Processes
+    from loopx_host.lifecycle.dispatch.ports import HasJudging, Judging
+    from loopx_host.lifecycle.extensions.candidate import Program
+    from loopx_host.lifecycle.extensions.ports import HasPackages, HasProcesses, Packages, Processes
     from loopx_host.lifecycle.extensions.process import Ended, Launch
+    from loopx_host.lifecycle.extensions.source import Source
     from loopx_host.registry.manifest import Runtime
 
     Rows = list[dict[str, str]]
+
+    class ConformancePorts(HasPackageSources, HasPackages, HasProcesses, HasJudging, Protocol):
+        """What holding a provider to the rules needs."""
+
 
 CONFORMANCE_SCHEMA = "loopx_extension_conformance_v0"
 PASSED, FAILED, SKIPPED, NOT_RUN = "passed", "failed", "skipped", "not_run"
@@ -44,8 +48,7 @@ class Subject:
     def __init__(
         self,
         source: Source,
-        target: Launcher,
-        identity: RuntimeIdentity,
+        program: Program,
         example: bytes | None,
         *,
         packages: Packages,
@@ -54,8 +57,7 @@ class Subject:
     ) -> None:
         self.source = source
         self.example = example
-        self._target = target
-        self._identity = identity
+        self._program = program
         self._packages = packages
         self._processes = processes
         self._judging = judging
@@ -64,11 +66,8 @@ class Subject:
 
     @property
     def runtime(self) -> Runtime:
-        """The runtime of the manifest; a subject has one."""
-        runtime = self.source.manifest.runtime
-        if runtime is None:
-            raise Skip("the manifest declares no runtime")
-        return runtime
+        """The runtime of the manifest."""
+        return self._program.runtime
 
     def probe(self, turn: int = 0) -> Ended:
         """Return how the doctor ended; each `turn` is a run of its own."""
@@ -115,7 +114,7 @@ class Subject:
 
     def changed(self) -> list[str]:
         """Return which parts of the provider are not what they were before its first run."""
-        return changed_since(self._identity, self._target, self._packages)
+        return changed_since(self._program, self._packages)
 
     def request_violations(self, request: dict[str, Any]) -> Rows:
         """Return how a request breaks the declared schema; empty without one."""
@@ -125,21 +124,17 @@ class Subject:
         """Return how a response breaks the declared schema; empty without one."""
         return self._violations("response_schema", result)
 
-    def report(self) -> dict[str, Any]:
-        """Hold this subject to every rule."""
-        return conformance(self)
-
     def _doctor(self) -> Launch:
-        return doctor_launch(self._target, self.runtime, self._identity, self._packages)
+        return doctor_launch(self._program, self._packages)
 
     def _launch(self, request: bytes) -> Launch:
-        return run_launch(self._target, self.runtime, self._identity, self._packages, request=request)
+        return run_launch(self._program, self._packages, request=request)
 
     def _run(self, launch: Launch, *, keep: bool = True) -> Ended:
         """Run one launch; `keep` the byte code of an unchanged provider for the runs that follow, or drop it."""
         ended = self._processes.run(launch)
         proved = keep and not self.changed()
-        keep_bytecode(launch, ended, self._identity, self._packages, proved=proved)
+        keep_bytecode(launch, ended, self._program, self._packages, proved=proved)
         return ended
 
     def _violations(self, key: str, instance: dict[str, Any]) -> Rows:
@@ -153,27 +148,34 @@ class Subject:
         return [{"pointer": "", "message": "could not be judged in time"}] if rows is None else rows
 
 
-def subject_of(
-    source: Source,
-    example: tuple[str, bytes] | None,
-    *,
-    packages: Packages,
-    processes: Processes,
-    judging: Judging,
-    again: tuple[str, ...],
-) -> Subject:
-    """Return the subject of a package.
+class ConformanceRequest:
+    """Hold the provider of a manifest, or of the package in a folder, to every rule, or say which there are."""
+
+    __slots__ = ("execute", "path")
+
+    def __init__(self, path: str, *, execute: bool) -> None:
+        self.path = path
+        self.execute = execute
+
+
+def hold_to_rules(request: ConformanceRequest, ports: ConformancePorts) -> dict[str, Any]:
+    """Return the report of the suite; a preview starts nothing.
 
     Raises Refused: `doctor_not_configured`, `entrypoint_missing`, or that of a prerequisite.
     """
-    runtime = runtime_to_prove(source.manifest)
-    target = packages.resolve(runtime, source.folder)
-    refused = obstacle(source.manifest.id, runtime, target, packages, again, ask=True)
-    identity = identified(target, packages)
-    if refused is not None or isinstance(target, LauncherNotFound) or identity is None:
-        raise refused or missing_entrypoint(target, again)
+    source, example = ports.package_sources.package(request.path)
+    if not request.execute:
+        return preview(source)
+    retry_command = ("extension", "conformance", source.path, "--execute")
+    packages = ports.packages
+    candidate = Candidate.resolve(runtime_to_prove(source.manifest), source.folder, packages)
+    program = candidate.startable(source.manifest.id, packages, retry_command, may_start=True)
+    if isinstance(program, Refused):
+        raise program
     data = example[1] if example else None
-    return Subject(source, target, identity, data, packages=packages, processes=processes, judging=judging)
+    return conformance(
+        Subject(source, program, data, packages=packages, processes=ports.processes, judging=ports.judging)
+    )
 
 
 def conformance(subject: Subject) -> dict[str, Any]:

@@ -6,43 +6,57 @@ from loopx_host.authoring import scaffold
 from loopx_host.authoring.names import module_name
 from loopx_host.core.errors import refuse
 from loopx_host.core.text import one_line
-from loopx_host.lifecycle.extensions.plan import bind, content_digest
+from loopx_host.lifecycle.extensions.plan import content_digest, hold_to_plan
 from loopx_host.registry import grammar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from typing import Any
 
-    from loopx_host.authoring.ports import NewTree
+    from loopx_host.authoring.ports import InitPorts
 
 SCAFFOLD_SCHEMA = "loopx_extension_scaffold_v0"
 DEFAULT_VERSION = "0.1.0"  # what the command line says when the caller does not
 
 
-def init(
-    extension_id: str,
-    *,
-    version: str,
-    tree: NewTree,
-    standard_modules: Collection[str],
-    execute: bool,
-    plan: str | None,
-) -> dict[str, Any]:
+class InitRequest:
+    """Write a new extension into `destination`, or into a directory named like it."""
+
+    __slots__ = ("destination", "execute", "extension_id", "plan", "version")
+
+    def __init__(
+        self,
+        extension_id: str,
+        *,
+        execute: bool,
+        destination: str | None = None,
+        version: str = DEFAULT_VERSION,
+        plan: str | None = None,
+    ) -> None:
+        self.extension_id = extension_id
+        self.destination = destination
+        self.version = version
+        self.execute = execute
+        self.plan = plan
+
+
+def init(request: InitRequest, ports: InitPorts) -> dict[str, Any]:
     """Write the starter package, or say which files it would have (contract section 8).
 
     Raises Refused: `name_unusable`, `version_unusable`, and `destination_exists` for anything at all that is
     already there.
     """
-    module = module_name(extension_id, standard_modules)
+    extension_id, version, execute = request.extension_id, request.version, request.execute
+    tree = ports.new_trees.at(request.destination, extension_id)
+    module = module_name(extension_id, ports.standard_modules)
     _refuse_version(extension_id, version)
     made = scaffold.files(extension_id, module, version)
     tree.refuse_existing()
-    again = ("extension", "init", extension_id, *tree.flags)
+    preview_command = ("extension", "init", extension_id, *tree.flags)
     if version != DEFAULT_VERSION:
-        again = (*again, "--version", version)
+        preview_command = (*preview_command, "--version", version)
     digest = content_digest("init", made)
-    bind(digest, plan, extension_id, again)
+    hold_to_plan(digest, request.plan, extension_id, preview_command)
     if execute:
         tree.write(made)
     return {
@@ -63,7 +77,7 @@ def init(
         "files": [{"path": path, "status": "created" if execute else "would_create"} for path in made],
         "plan": digest,
         "next_commands": _next_commands(extension_id, tree.shown),
-        "next_command": None if execute else (*again, "--execute"),
+        "next_command": None if execute else (*preview_command, "--execute"),
     }
 
 

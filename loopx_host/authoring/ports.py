@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from loopx_host.lifecycle.extensions.source import Source
 
 
 class NewTree(Protocol):
@@ -24,4 +29,46 @@ class NewTree(Protocol):
 
     def write(self, files: dict[str, str]) -> None:
         """Write path → content (``link:`` makes a symbolic link), whole or not at all. Raises Refused."""
+        ...
+
+
+class NewTrees(Protocol):
+    """Where new directories may go."""
+
+    def at(self, destination: str | None, name: str) -> NewTree:
+        """Return the directory a caller names, or the one called `name` below the current directory."""
+        ...
+
+
+class PackageSources(Protocol):
+    """Packages that an author points at."""
+
+    def package(self, path: str) -> tuple[Source, tuple[str, bytes] | None]:
+        """Return the manifest at a path or in a folder, and (path, bytes) of its example request if there is one.
+
+        Raises Refused with the codes of `registry.load`, and `input_unreadable`.
+        """
+        ...
+
+
+class HasPackageSources(Protocol):
+    """Has packages by path."""
+
+    @property
+    def package_sources(self) -> PackageSources:
+        """The port."""
+        ...
+
+
+class InitPorts(Protocol):
+    """What writing a new package needs; `standard_modules` are names that none of its modules may have."""
+
+    @property
+    def new_trees(self) -> NewTrees:
+        """The port."""
+        ...
+
+    @property
+    def standard_modules(self) -> Collection[str]:
+        """The top-level modules of the standard library."""
         ...

@@ -8,20 +8,36 @@ from loopx_host.core.strict_json import JsonViolation, parse_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
-    from loopx_host.lifecycle.extensions.admission import Source
-    from loopx_host.lifecycle.extensions.ports import Judging
+    from loopx_host.authoring.ports import HasPackageSources
+    from loopx_host.lifecycle.dispatch.ports import HasJudging, Judging
+    from loopx_host.lifecycle.extensions.source import Source
+
+    class ValidatePorts(HasPackageSources, HasJudging, Protocol):
+        """What validating needs."""
+
 
 VALIDATION_SCHEMA = "loopx_extension_validation_v0"
 
 
-def validate(source: Source, example: tuple[str, bytes] | None, *, judging: Judging, strict: bool) -> dict[str, Any]:
+class ValidateRequest:
+    """Check a manifest, or the package in a folder; `strict` refuses what is only a warning at install."""
+
+    __slots__ = ("path", "strict")
+
+    def __init__(self, path: str, *, strict: bool) -> None:
+        self.path = path
+        self.strict = strict
+
+
+def validate(request: ValidateRequest, ports: ValidatePorts) -> dict[str, Any]:
     """Check what `registry.load` left to check: warnings under `strict`, the doctor, the example request.
 
-    `example` is (path, bytes). Raises Refused `manifest_invalid` or `example_invalid`, each with its rows.
+    Raises Refused `manifest_invalid` or `example_invalid`, each with its rows.
     """
-    manifest = source.manifest
+    source, example = ports.package_sources.package(request.path)
+    strict, manifest = request.strict, source.manifest
     warnings = source.manifest.warnings
     if strict and warnings:
         raise refuse(
@@ -38,7 +54,7 @@ def validate(source: Source, example: tuple[str, bytes] | None, *, judging: Judg
         advice.append("[runtime] has no doctor_args: nothing could prove this extension, and install refuses it")
     if example is not None:
         path, data = example
-        _check_example(path, data, source, judging)
+        _check_example(path, data, source, ports.judging)
         checked.append(path)
     elif runtime is not None:
         advice.append("there is no examples/request.json: readers and the conformance suite could use one")

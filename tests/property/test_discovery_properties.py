@@ -13,7 +13,7 @@ from packaging.version import Version
 from loopx_host.adapters.packages.distributions import entry_points_problem
 from loopx_host.adapters.packages.source_trees import _literal_mapping
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.extensions.discover import offered
+from loopx_host.lifecycle.extensions.offers import offered_manifest
 from loopx_host.lifecycle.extensions.prerequisites import satisfies
 from loopx_host.registry.offers import Advertised, offers
 from loopx_host.registry.rows import TrainMember
@@ -91,7 +91,7 @@ def test_every_advertisement_has_one_row_and_an_id_is_available_at_most_once(mad
 def asked(name: str, rows: list[dict[str, Any]]) -> str | Refused:
     """Return the manifest an id leads to, or its refusal."""
     try:
-        return offered(name, "install", Rows(rows))
+        return offered_manifest(name, "install", Rows(rows))
     except Refused as refused:
         return refused
 

@@ -11,14 +11,15 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.extensions.admission import Source
 from loopx_host.lifecycle.extensions.disable import disable
 from loopx_host.lifecycle.extensions.enable import enable
 from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, Launcher
 from loopx_host.lifecycle.extensions.install import install
 from loopx_host.lifecycle.extensions.process import Ended, Launch
 from loopx_host.lifecycle.extensions.readiness import readiness
+from loopx_host.lifecycle.extensions.requests import ChangeRequest, RollbackRequest, TrustRequest
 from loopx_host.lifecycle.extensions.rollback import rollback
+from loopx_host.lifecycle.extensions.source import Source
 from loopx_host.lifecycle.extensions.transitions import NEXT
 from loopx_host.lifecycle.extensions.uninstall import uninstall
 from loopx_host.lifecycle.extensions.upgrade import upgrade
@@ -28,7 +29,6 @@ from tests.support.fakes import (
     PROGRAM,
     MemoryFolder,
     MemoryPackages,
-    MemoryProjections,
     Script,
     ScriptedProcesses,
     World,
@@ -127,14 +127,12 @@ class Lifecycle(RuleBasedStateMachine):
 
     @rule(version=versions, execute=executed)
     def install(self, version: str, *, execute: bool) -> None:
-        self.check("install", execute, lambda: install(SOURCES[version], **self.all(execute)))
+        self.check("install", execute, lambda: install(self.trust(version, execute=execute), self.world))
 
     @rule(version=versions, accept=st.booleans(), execute=executed)
     def upgrade(self, version: str, *, accept: bool, execute: bool) -> None:
-        def call() -> dict[str, Any]:
-            return upgrade(SOURCES[version], **self.all(execute), accept_permissions=accept)
-
-        self.check("upgrade", execute, call)
+        request = self.trust(version, execute=execute, accept=accept)
+        self.check("upgrade", execute, lambda: upgrade(request, self.world))
 
     @precondition(lambda self: self.raw is not None and self.identity is not None)
     @rule(through=st.lists(versions, min_size=3, max_size=7, unique=True))
@@ -145,24 +143,20 @@ class Lifecycle(RuleBasedStateMachine):
 
     @rule(to=st.none() | versions.map(REVISIONS.__getitem__), execute=executed)
     def rollback(self, to: str | None, *, execute: bool) -> None:
-        self.check("rollback", execute, lambda: rollback(ID, **self.all(execute), to=to))
+        self.check("rollback", execute, lambda: rollback(RollbackRequest(ID, execute=execute, to=to), self.world))
 
     @rule(execute=executed)
     def enable(self, *, execute: bool) -> None:
-        self.check("enable", execute, lambda: enable(ID, **self.probing(), **self.how(execute)))
+        self.check("enable", execute, lambda: enable(ChangeRequest(ID, execute=execute), self.world))
 
     @rule(execute=executed)
     def disable(self, *, execute: bool) -> None:
-        self.check("disable", execute, lambda: disable(ID, **self.quiet(), **self.how(execute)))
+        self.check("disable", execute, lambda: disable(ChangeRequest(ID, execute=execute), self.world))
 
     @precondition(lambda self: self.raw is None or len(self.raw["history"]) > 15)
     @rule(execute=executed)
     def uninstall(self, *, execute: bool) -> None:
-        self.check(
-            "uninstall",
-            execute,
-            lambda: uninstall(ID, **self.quiet(), projections=MemoryProjections(), **self.how(execute)),
-        )
+        self.check("uninstall", execute, lambda: uninstall(ChangeRequest(ID, execute=execute), self.world))
 
     @rule(execute=executed)
     def doctor(self, *, execute: bool) -> None:
@@ -278,17 +272,9 @@ class Lifecycle(RuleBasedStateMachine):
         found = self.world.packages.identify(Launcher(ENTRYPOINT, PROGRAM))
         return found.digest if found else None
 
-    def how(self, execute: bool) -> dict[str, Any]:
-        return {"execute": execute, "plan": None}
-
-    def quiet(self) -> dict[str, Any]:
-        return {"store": self.world.store, "clock": self.world.clock}
-
-    def probing(self) -> dict[str, Any]:
-        return {**self.quiet(), "packages": self.world.packages, "processes": self.world.processes}
-
-    def all(self, execute: bool) -> dict[str, Any]:
-        return {**self.probing(), **self.how(execute), "core_capabilities": frozenset()}
+    def trust(self, version: str, *, execute: bool, accept: bool = False) -> TrustRequest:
+        self.world.sources.there = dict(SOURCES)
+        return TrustRequest(None, version, execute=execute, accept_permissions=accept)
 
 
 def name_of(raw: dict[str, Any] | None) -> str:

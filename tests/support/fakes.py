@@ -7,27 +7,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from loopx_host.core.errors import Interrupted, Refused, refuse
-from loopx_host.lifecycle.dispatch.package_command import package_command
-from loopx_host.lifecycle.dispatch.publish_projection import publish_projection
-from loopx_host.lifecycle.dispatch.run import run
+from loopx_host.lifecycle.dispatch.package_command import PackageCommandRequest, package_command
+from loopx_host.lifecycle.dispatch.ports import Judging, Plugins, References
+from loopx_host.lifecycle.dispatch.publish_projection import PublishRequest, publish_projection
+from loopx_host.lifecycle.dispatch.run import RunRequest, run
 from loopx_host.lifecycle.extensions.activation import Activation
 from loopx_host.lifecycle.extensions.doctor import doctor
 from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, Launcher, LauncherNotFound, RuntimeIdentity
-from loopx_host.lifecycle.extensions.ports import (
-    Clock,
-    Discovery,
-    Judging,
-    Packages,
-    Plugins,
-    Processes,
-    Projections,
-    References,
-    StateStore,
-)
+from loopx_host.lifecycle.extensions.ports import Clock, Discovery, Packages, Processes, Projections, StateStore
 from loopx_host.lifecycle.extensions.process import STDERR, STDOUT, TIMEOUT, Ended, Launch
+from loopx_host.lifecycle.extensions.requests import ChangeRequest
+from loopx_host.lifecycle.extensions.source import Source
 from loopx_host.lifecycle.extensions.state import Entry, Replacement, State
-from loopx_host.lifecycle.goals.bind import bind, unbind
-from loopx_host.lifecycle.goals.invoke import Governed, invoke
+from loopx_host.lifecycle.goals.bind import BindRequest, UnbindRequest, bind, unbind
+from loopx_host.lifecycle.goals.invoke import InvokeRequest, invoke
 from loopx_host.registry.folder_error import FolderError
 from loopx_host.registry.load import load
 from loopx_host.registry.manifest import Runtime
@@ -125,19 +118,19 @@ class MemoryPackages:
             return Launcher(ENTRYPOINT, path)
         return LauncherNotFound(str(runtime.entrypoint), ["/made/up/bin"], "/made/up")
 
-    def identify(self, target: Launcher) -> RuntimeIdentity | None:
-        content = self.programs.get(target.path)
+    def identify(self, launcher: Launcher) -> RuntimeIdentity | None:
+        content = self.programs.get(launcher.path)
         if content is None:
             return None
         identity = RuntimeIdentity({"launcher": content, "interpreter": self.interpreter})
         self._taken[identity.digest] = (dict(self.programs), self.interpreter)
         return identity
 
-    def owner(self, target: Launcher) -> dict[str, str] | None:
-        return {"name": "provider", "version": "1.0"} if self.is_owned and target.path in self.programs else None
+    def owner(self, launcher: Launcher) -> dict[str, str] | None:
+        return {"name": "provider", "version": "1.0"} if self.is_owned and launcher.path in self.programs else None
 
-    def entry_points(self, target: Launcher, extension_id: str) -> dict[str, list[dict[str, str]]]:
-        advertised = self.advertised if target.path in self.programs else {}
+    def entry_points(self, launcher: Launcher, extension_id: str) -> dict[str, list[dict[str, str]]]:
+        advertised = self.advertised if launcher.path in self.programs else {}
         plugins = {name: value for name, value in advertised.get("plugins", {}).items() if name == extension_id}
         return {
             key: [{"name": name, "value": value} for name, value in sorted(rows.items())]
@@ -338,6 +331,18 @@ class MemoryReferences:
         return self.there[path]
 
 
+class MemorySources:
+    """Manifests as path → what is read from it."""
+
+    def __init__(self) -> None:
+        self.there: dict[str, Source] = {}
+
+    def open(self, manifest_path: str, *, by_id: bool = False) -> Source:  # noqa: ARG002 (the port's)
+        if manifest_path not in self.there:
+            raise refuse("manifest_unreadable", manifest_path, "there is nothing", hint="name what is there")
+        return self.there[manifest_path]
+
+
 class ScriptedDiscovery:
     """Offers `rows`, in the shape of `registry.offers`; `row` makes one. `members` is the release train."""
 
@@ -390,6 +395,9 @@ class World:
         self.bindings = MemoryStore()
         self.references = MemoryReferences()
         self.discovery = ScriptedDiscovery()
+        self.sources = MemorySources()
+        self.command_host = object()
+        self.is_off = False
         # Each fake stands where its port is asked for; the type checker compares them here.
         _: tuple[StateStore, Packages, Processes, Clock] = (self.store, self.packages, self.processes, self.clock)
         __: tuple[Judging, Plugins, Projections] = (self.judging, self.plugins, self.projections)
@@ -454,78 +462,37 @@ class World:
 
     def run(self, request: bytes = b"{}", *, extension_id: str = "probe-me", **settings: Any) -> dict[str, Any]:
         """Call the verb `run`, executed unless told otherwise."""
-        return run(extension_id, request, **self._ports, judging=self.judging, **{"execute": True, **settings})
+        return run(RunRequest(extension_id, request, **{"execute": True, **settings}), self)
 
     def doctor(self, extension_id: str = "probe-me", *, execute: bool = True) -> dict[str, Any]:
         """Call the verb `doctor`."""
-        return doctor(extension_id, **self._ports, execute=execute)
+        return doctor(ChangeRequest(extension_id, execute=execute), self)
 
     def publish(
         self, surface_id: str = "board", request: bytes = b"{}", *, extension_id: str = "probe-me", **settings: Any
     ) -> dict[str, Any]:
         """Call the verb `publish-projection`, executed unless told otherwise."""
         return publish_projection(
-            extension_id,
-            surface_id,
-            request,
-            **self._ports,
-            judging=self.judging,
-            plugins=self.plugins,
-            projections=self.projections,
-            **{"execute": True, **settings},
+            PublishRequest(extension_id, surface_id, request, **{"execute": True, **settings}), self
         )
 
     def bind(self, capability_id: str = "weather", **settings: Any) -> dict[str, Any]:
         """Call the verb `capability bind`, executed unless told otherwise."""
-        return bind(
-            capability_id,
-            store=self.store,
-            bindings=self.bindings,
-            packages=self.packages,
-            discovery=self.discovery,
-            plugins=self.plugins,
-            **{"goal_id": "g1", "operations": ["inspect"], "provider_id": None, "execute": True, **settings},
-        )
+        defaults = {"goal_id": "g1", "operations": ["inspect"], "provider_id": None, "execute": True}
+        return bind(BindRequest(capability_id, **{**defaults, **settings}), self)
 
     def unbind(self, capability_id: str = "weather", **settings: Any) -> dict[str, Any]:
         """Call the verb `capability unbind`, executed unless told otherwise."""
-        return unbind(capability_id, bindings=self.bindings, **{"goal_id": "g1", "execute": True, **settings})
+        return unbind(UnbindRequest(capability_id, **{"goal_id": "g1", "execute": True, **settings}), self)
 
     def invoke(self, capability_id: str = "weather", request: bytes = b"{}", **settings: Any) -> dict[str, Any]:
         """Call the verb `capability invoke`, executed unless told otherwise."""
-        ports = Governed(
-            **self._ports,
-            bindings=self.bindings,
-            judging=self.judging,
-            plugins=self.plugins,
-            references=self.references,
-        )
-        given = {"goal_id": "g1", "operation_id": "inspect", "references": {"repo": "here"}, "execute": True}
-        return invoke(capability_id, request, ports=ports, **{**given, **settings})
+        defaults = {"goal_id": "g1", "operation_id": "inspect", "references": {"repo": "here"}, "execute": True}
+        return invoke(InvokeRequest(capability_id, request, **{**defaults, **settings}), self)
 
-    def command(
-        self, name: str, *arguments: str, when_off: Callable[[], None] | None = None
-    ) -> dict[str, Any] | None:
+    def command(self, name: str, *arguments: str) -> dict[str, Any] | None:
         """Call the verb behind the command of a package."""
-        return package_command(
-            name,
-            list(arguments),
-            object(),
-            store=self.store,
-            packages=self.packages,
-            discovery=self.discovery,
-            plugins=self.plugins,
-            refuse_when_off=when_off or (lambda: None),
-        )
-
-    @property
-    def _ports(self) -> dict[str, Any]:
-        return {
-            "store": self.store,
-            "packages": self.packages,
-            "processes": self.processes,
-            "clock": self.clock,
-        }
+        return package_command(PackageCommandRequest(name, list(arguments)), self)
 
     def raw(self, extension_id: str = "probe-me") -> dict[str, Any]:
         """Return the entry as it stands in the state file."""

@@ -6,12 +6,33 @@ import json
 import os
 
 from loopx_host.adapters.files import atomic, bounded
+from loopx_host.adapters.files.paths import absolute
+from loopx_host.core.errors import refuse
 from loopx_host.core.limits import EXPORT_BYTES
+from loopx_host.core.text import visible
 
 _SCHEMA = "loopx_extension_export_v0"
 
 
-def may_replace(path: str) -> bool:
+class ExportFiles:
+    """Writes exports where nothing else is lost."""
+
+    def write(self, path: str, text: str) -> None:
+        """Write an export to a new file, or over an earlier export; whole or not at all.
+
+        Raises Refused: `destination_exists` for anything else that is there, `output_unwritable`.
+        """
+        shown = visible(path)
+        if not _may_replace(absolute(path)):
+            summary = f"{shown} exists and is not an export; nothing of yours is written over"
+            raise refuse("destination_exists", shown, summary, hint="name another file")
+        try:
+            atomic.replace(absolute(path), text.encode("utf-8"))
+        except OSError as error:
+            raise refuse("output_unwritable", shown, f"{shown} cannot be written: {error.strerror}") from None
+
+
+def _may_replace(path: str) -> bool:
     """Whether nothing is at `path`, or a regular file that is an export; never a link, a device or a FIFO."""
     if not os.path.lexists(path):
         return True
@@ -22,8 +43,3 @@ def may_replace(path: str) -> bool:
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(document, dict) and document.get("schema") == _SCHEMA
-
-
-def write(path: str, text: str) -> None:
-    """Write `text`, whole or not at all. Raises OSError."""
-    atomic.replace(path, text.encode("utf-8"))

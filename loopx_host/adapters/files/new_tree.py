@@ -11,6 +11,14 @@ from loopx_host.core.text import visible
 _LINK = "link:"
 
 
+class NewDirectories:
+    """Destinations of scaffolds (see `authoring.ports`)."""
+
+    def at(self, destination: str | None, name: str) -> NewDirectory:
+        """Return the directory a caller names, or ``./name``."""
+        return NewDirectory(destination or f"./{name}", is_default=destination is None)
+
+
 class NewDirectory:
     """The destination of a scaffold (see `authoring.ports`)."""
 

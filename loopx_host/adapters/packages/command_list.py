@@ -18,6 +18,18 @@ _BYTES = 256 * 1024
 _COLUMNS = 3
 
 
+class CommandList:
+    """The port `extensions.activation.CommandList`."""
+
+    def read(self) -> list[list[str]] | None:
+        """Return rows of name, summary and state, or None when they are not known (see the port)."""
+        return read()
+
+    def mark(self, active: set[str]) -> None:
+        """Say which commands are on (see the port)."""
+        mark(active)
+
+
 def folder() -> str:
     """Return where the index of this interpreter is kept; two environments never share one."""
     key = sha256_hex(os.fsencode("\0".join([sys.prefix, *search_path.search_path()])))[:16]

@@ -38,14 +38,14 @@ class InstalledPackages:
         """Find the launcher a manifest names (see the port)."""
         return launchers.resolve(runtime, folder)
 
-    def identify(self, target: Launcher) -> RuntimeIdentity | None:
-        """Return the identity of `target` (see the port); one stat per covered file while nothing changed."""
-        if not launchers.is_program(target.path):
+    def identify(self, launcher: Launcher) -> RuntimeIdentity | None:
+        """Return the identity of `launcher` (see the port); one stat per covered file while nothing changed."""
+        if not launchers.is_program(launcher.path):
             return None
-        memory = Memory(f"{target.kind}:{target.module}:{target.path}", _context())
+        memory = Memory(f"{launcher.kind}:{launcher.module}:{launcher.path}", _context())
         result, rows = memory.result(), memory.rows
         if result is None or not _is_identity(result):
-            result, rows = _computed(target, memory)
+            result, rows = _computed(launcher, memory)
         if result is None:
             return None
         identity = RuntimeIdentity(result["groups"], result["launcher_sha256"], result)
@@ -57,15 +57,15 @@ class InstalledPackages:
         rows = self._rows.get(identity.digest, {})
         return [visible(os.path.basename(path)) for path in touched(rows)]
 
-    def owner(self, target: Launcher) -> dict[str, str] | None:
+    def owner(self, launcher: Launcher) -> dict[str, str] | None:
         """Return the distribution that carries the launcher (see the port)."""
-        identity = self.identify(target)
+        identity = self.identify(launcher)
         owner: dict[str, str] | None = identity.details["owner"] if identity else None
         return owner
 
-    def entry_points(self, target: Launcher, extension_id: str) -> dict[str, list[dict[str, str]]]:
+    def entry_points(self, launcher: Launcher, extension_id: str) -> dict[str, list[dict[str, str]]]:
         """Return what the owner of a launcher brings into the host (see the port)."""
-        owner = self.owner(target)
+        owner = self.owner(launcher)
         if owner is None:
             return {"plugins": [], "commands": []}
         from loopx_host.adapters.packages.plugin_loading import advertised
@@ -147,12 +147,12 @@ def _context() -> str:
     return canonical_digest([*map(visible, sys.path), visible(os.environ.get("PATH", ""))])
 
 
-def _computed(target: Launcher, memory: Memory) -> tuple[dict[str, Any] | None, dict[str, list[Any]]]:
+def _computed(launcher: Launcher, memory: Memory) -> tuple[dict[str, Any] | None, dict[str, list[Any]]]:
     """Compute the identity anew; only what a stat says has changed is hashed. Return it and what it came from."""
     from loopx_host.adapters.packages import content
 
     watch = Watch(memory.rows)
-    result = content.compute(target, watch)
+    result = content.compute(launcher, watch)
     if result is not None:
         memory.keep(watch, result)
     return result, watch.rows

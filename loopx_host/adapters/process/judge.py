@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loopx_host.adapters.process.interrupts import Interrupts
-    from loopx_host.lifecycle.extensions.ports import Verdict
+    from loopx_host.lifecycle.dispatch.ports import Verdict
     from loopx_host.registry.schemas import Bundle
 
 DEADLINE_SECONDS = 5.0

@@ -1,4 +1,4 @@
-"""The launch of one request: the active arguments, the request as standard input, the grants of the run."""
+"""The launch of one request: the active arguments, the request as standard input, the grants of the call."""
 
 from __future__ import annotations
 
@@ -6,36 +6,41 @@ from loopx_host.lifecycle.extensions.launching import process_launch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from loopx_host.lifecycle.extensions.identity import Launcher, RuntimeIdentity
+    from loopx_host.lifecycle.extensions.candidate import Program
     from loopx_host.lifecycle.extensions.ports import Packages
     from loopx_host.lifecycle.extensions.process import Launch
-    from loopx_host.registry.manifest import Runtime
+
+
+class CallGrants:
+    """What one call may do beyond running: `permissions` are tokens, `references` the absolute paths of their names.
+
+    Without any, a call may do nothing beyond running.
+    """
+
+    __slots__ = ("permissions", "references")
+
+    def __init__(self, permissions: list[str] | None = None, references: dict[str, str] | None = None) -> None:
+        self.permissions = permissions or []
+        self.references = references or {}
 
 
 def run_launch(
-    target: Launcher,
-    runtime: Runtime,
-    identity: RuntimeIdentity,
+    program: Program,
     packages: Packages,
     *,
     request: bytes,
+    grants: CallGrants | None = None,
     seconds: float | None = None,
-    permissions: list[str] | None = None,
-    references: dict[str, str] | None = None,
 ) -> Launch:
-    """Return the launch of one request; `seconds` only shortens the manifest's timeout.
-
-    `permissions` are the tokens granted to this run, `references` the paths behind their names.
-    """
-    declared = float(runtime.timeout_seconds)
+    """Return the launch of one request; `seconds` only shortens the manifest's timeout."""
+    declared = float(program.runtime.timeout_seconds)
+    granted = grants or CallGrants()
     return process_launch(
-        target,
-        runtime,
-        identity,
+        program,
         packages,
-        args=runtime.args,
+        args=program.runtime.args,
         seconds=declared if seconds is None else min(declared, seconds),
         stdin=request,
-        permissions=permissions,
-        references=references,
+        permissions=granted.permissions,
+        references=granted.references,
     )

@@ -18,19 +18,22 @@ SUCCEEDED, PROVIDER_FAILED, INVALID_OUTPUT = "succeeded", "provider_failed", "in
 class Outcome:
     """`status`, `failure_kind` (None on success), the provider's object if it gave one, and one sentence.
 
-    `violations` are rows of pointer and message where the response breaks its schema.
+    `violations` are rows of pointer and message where the response breaks its schema; `ended` is how the process
+    ended.
     """
 
-    __slots__ = ("error", "failure_kind", "result", "status", "violations")
+    __slots__ = ("ended", "error", "failure_kind", "result", "status", "violations")
 
     def __init__(
         self,
+        ended: Ended,
         status: str,
         failure_kind: str | None,
         result: dict[str, Any] | None,
         error: str | None,
         violations: list[dict[str, str]] | None = None,
     ) -> None:
+        self.ended = ended
         self.status = status
         self.failure_kind = failure_kind
         self.result = result
@@ -46,19 +49,19 @@ def outcome(ended: Ended, check: Callable[[dict[str, Any]], list[dict[str, str]]
     result, violation = _parse(ended.stdout)
     failure = ended.failure
     if failure:
-        return Outcome(PROVIDER_FAILED, failure[0], result, failure[1])
+        return Outcome(ended, PROVIDER_FAILED, failure[0], result, failure[1])
     if result is None:
         shown = f"; it began: {excerpt(ended.stdout)}" if ended.stdout else ""
         sentence = f"standard output must hold one JSON object, and logs belong on standard error: {violation}{shown}"
-        return Outcome(INVALID_OUTPUT, "response_not_json_object", None, sentence)
+        return Outcome(ended, INVALID_OUTPUT, "response_not_json_object", None, sentence)
     violations = check(result) if check else []
     if violations:
         first = violations[0]
         sentence = f"the response breaks its schema at {first['pointer'] or '/'}: {first['message']}"
-        return Outcome(INVALID_OUTPUT, "response_schema", result, sentence, violations)
+        return Outcome(ended, INVALID_OUTPUT, "response_schema", result, sentence, violations)
     if result.get("ok", True) is not True:
-        return Outcome(PROVIDER_FAILED, "provider_reported_failure", result, "the provider reported a failure")
-    return Outcome(SUCCEEDED, None, result, None)
+        return Outcome(ended, PROVIDER_FAILED, "provider_reported_failure", result, "the provider reported a failure")
+    return Outcome(ended, SUCCEEDED, None, result, None)
 
 
 def _parse(data: bytes) -> tuple[dict[str, Any] | None, str]:

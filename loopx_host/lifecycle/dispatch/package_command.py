@@ -3,51 +3,63 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import refuse
+from loopx_host.lifecycle.dispatch.call_provider import refuse_when_off
 from loopx_host.lifecycle.extensions.activation import Activation
-from loopx_host.lifecycle.extensions.readiness import readiness, refusal
+from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
 from loopx_host.lifecycle.extensions.state import BadEntry, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Protocol
 
     from loopx_host.core.errors import Refused
-    from loopx_host.lifecycle.extensions.ports import Discovery, Packages, Plugins, StateStore
+    from loopx_host.lifecycle.dispatch.ports import HasPlugins, HasSwitch
+    from loopx_host.lifecycle.extensions.ports import Discovery, HasDiscovery, HasPackages, HasStore, Packages
     from loopx_host.lifecycle.extensions.state import Entry
 
+    class PackageCommandPorts(HasStore, HasPackages, HasDiscovery, HasPlugins, HasSwitch, Protocol):
+        """What running a package's command needs."""
 
-def package_command(
-    name: str,
-    arguments: list[str],
-    host: object,
-    *,
-    store: StateStore,
-    packages: Packages,
-    discovery: Discovery,
-    plugins: Plugins,
-    refuse_when_off: Callable[[], None],
-) -> dict[str, Any] | None:
-    """Run the command `name` of the one activated package that brings it; None when nobody does.
+        @property
+        def command_host(self) -> object:
+            """What the command may ask of the host (`hookspecs.specs.CommandHost`)."""
+            ...
+
+
+class PackageCommandRequest:
+    """Run the command `name` of a package with `arguments`, everything after its name."""
+
+    __slots__ = ("arguments", "name")
+
+    def __init__(self, name: str, arguments: list[str]) -> None:
+        self.name = name
+        self.arguments = arguments
+
+
+def package_command(request: PackageCommandRequest, ports: PackageCommandPorts) -> dict[str, Any] | None:
+    """Run a command of the one activated package that brings it; None when nobody does.
 
     No byte of the package runs unless its extension is installed, enabled and proved (requirement X15). Raises
-    Refused: `command_not_activated`, `package_not_installed`, `extension_ambiguous`, and those of `Plugins.command`.
+    Refused: `command_not_activated`, `package_not_installed`, `extension_ambiguous`, `extensions_off`, and those of
+    `Plugins.command`.
     """
-    entries = [one for one in State.parse(store.read(), store.location).entries() if not isinstance(one, BadEntry)]
+    name, packages = request.name, ports.packages
+    state = State.parse(ports.store.read(), ports.store.location)
+    entries = [entry for entry in state.entries() if not isinstance(entry, BadEntry)]
     carrying = [entry for entry in entries if any(row["name"] == name for row in Activation.of(entry).commands)]
     if carrying:
-        refuse_when_off()
+        refuse_when_off(ports)
         entry = _activated(name, carrying, packages)
-        return _checked(name, entry, plugins.command(Activation.of(entry), name, arguments, host))
-    offered = _offered(name, discovery, {entry.id for entry in entries})
-    if offered is not None:
-        refuse_when_off()
-        raise offered
-    member = next((one for one in discovery.train() if name in one["commands"]), None)
+        document = ports.plugins.command(Activation.of(entry), name, request.arguments, ports.command_host)
+        return _checked(name, entry, document)
+    refused = _not_trusted(name, ports.discovery, {entry.id for entry in entries})
+    if refused is not None:
+        refuse_when_off(ports)
+        raise refused
+    member = next((member for member in ports.discovery.train() if name in member["commands"]), None)
     if member is None:
         return None
-    owner = {"name": member["distribution"], "version": member["version"]}
-    command = packages.pip_command(owner)
+    command = packages.pip_command({"name": member["distribution"], "version": member["version"]})
     raise refuse(
         "package_not_installed",
         name,
@@ -71,8 +83,8 @@ def _checked(name: str, entry: Entry, document: dict[str, Any]) -> dict[str, Any
 
 
 def _activated(name: str, carrying: list[Entry], packages: Packages) -> Entry:
-    found = [(entry, readiness(entry, packages)) for entry in carrying]
-    ready = [entry for entry, state in found if state.is_ready]
+    judged = [readiness(entry, packages) for entry in carrying]
+    ready = [now.entry for now in judged if now.is_ready]
     if len({_carrier(entry) for entry in ready}) > 1:
         owners = " and ".join(f"`{entry.id}`" for entry in ready)
         summary = f"the command `{name}` is brought by {owners}"
@@ -80,9 +92,9 @@ def _activated(name: str, carrying: list[Entry], packages: Packages) -> Entry:
         raise refuse("extension_ambiguous", name, summary, hint="disable one of them", next_command=next_command)
     if ready:
         return ready[0]
-    entry, state = found[0]
-    why = refusal(entry, state).diagnostic
-    raise _not_activated(name, f"its extension `{entry.id}` is not ready: {why.summary}", why.next_command, why.hint)
+    why = why_not_ready(judged[0]).diagnostic
+    clause = f"its extension `{judged[0].entry.id}` is not ready: {why.summary}"
+    raise _not_activated(name, clause, why.next_command, why.hint)
 
 
 def _carrier(entry: Entry) -> str:
@@ -90,13 +102,13 @@ def _carrier(entry: Entry) -> str:
     return str(distribution["name"]) if isinstance(distribution, dict) else entry.id
 
 
-def _offered(name: str, discovery: Discovery, known: set[str]) -> Refused | None:
+def _not_trusted(name: str, discovery: Discovery, known: set[str]) -> Refused | None:
     """Return the refusal for a command of a package that is installed and not trusted, or None.
 
     An extension that is `known` was trusted before its package brought this command.
     """
     rows, _ = discovery.offers(rebuild=False)
-    row = next((one for one in rows if name in one["commands"] and one["id"]), None)
+    row = next((offer for offer in rows if name in offer["commands"] and offer["id"]), None)
     if row is None:
         return None
     if row["id"] in known:

@@ -1,22 +1,25 @@
-"""The verb `publish-projection`: one run of a ready provider, its view judged by the host and kept for a surface."""
+"""`extension publish-projection`: one run of a ready provider, its view judged by the host and kept for a surface."""
 
 from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_bytes, canonical_digest
 from loopx_host.core.digest import sha256_hex
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import Refused, refuse
 from loopx_host.core.text import one_line, redact, stderr_tail
-from loopx_host.lifecycle.dispatch.launch import run_launch
-from loopx_host.lifecycle.dispatch.outcome import SUCCEEDED, outcome
-from loopx_host.lifecycle.dispatch.run import check_request
-from loopx_host.lifecycle.dispatch.schemas import UNDECIDED, RunSchemas
+from loopx_host.lifecycle.dispatch.call_provider import (
+    call_provider,
+    declared_schemas,
+    parse_request,
+    provider_to_call,
+    refuse_when_off,
+)
+from loopx_host.lifecycle.dispatch.launch import CallGrants
+from loopx_host.lifecycle.dispatch.outcome import SUCCEEDED
+from loopx_host.lifecycle.dispatch.schemas import UNDECIDED
 from loopx_host.lifecycle.extensions import receipts
 from loopx_host.lifecycle.extensions.activation import Activation
-from loopx_host.lifecycle.extensions.identity import LauncherNotFound
-from loopx_host.lifecycle.extensions.prerequisites import missing
-from loopx_host.lifecycle.extensions.probe import changed_since
-from loopx_host.lifecycle.extensions.readiness import DECIDED_BY_STATE, Readiness, readiness, refusal
-from loopx_host.lifecycle.extensions.refusals import changed_during_run, missing_entrypoint, moved
+from loopx_host.lifecycle.extensions.readiness import refuse_by_state
+from loopx_host.lifecycle.extensions.refusals import state_moved
 from loopx_host.lifecycle.extensions.state import Entry, State
 from loopx_host.registry import surfaces
 from loopx_host.registry.schemas import Bundle
@@ -25,21 +28,16 @@ from loopx_host.registry.view_schemas import core_view_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
-    from loopx_host.core.errors import Refused
     from loopx_host.lifecycle.dispatch.outcome import Outcome
-    from loopx_host.lifecycle.extensions.ports import (
-        Clock,
-        Judging,
-        Packages,
-        Plugins,
-        Processes,
-        Projections,
-        StateStore,
-    )
-    from loopx_host.lifecycle.extensions.process import Ended
-    from loopx_host.registry.manifest import Runtime
+    from loopx_host.lifecycle.dispatch.ports import CanCall, HasPlugins, HasReferences, Judging, Plugins
+    from loopx_host.lifecycle.extensions.ports import HasProjections, Packages, Projections, StateStore
+    from loopx_host.lifecycle.extensions.readiness import Readiness, ReadyProvider
+
+    class PublishPorts(CanCall, HasPlugins, HasProjections, HasReferences, Protocol):
+        """What publishing a view needs."""
+
 
 PUBLISH_SCHEMA = "extension_projection_publish_receipt_v0"
 VERB = "publish-projection"
@@ -48,87 +46,94 @@ _CONTEXT_REFS = "context_refs"
 _NAMED = 5
 
 
-def publish_projection(
-    extension_id: str,
-    surface_id: str,
-    request: bytes,
-    *,
-    store: StateStore,
-    packages: Packages,
-    processes: Processes,
-    judging: Judging,
-    clock: Clock,
-    plugins: Plugins,
-    projections: Projections,
-    execute: bool,
-    timeout_seconds: float | None = None,
-    permissions: list[str] | None = None,
-    references: dict[str, str] | None = None,
-) -> dict[str, Any]:
+class PublishRequest:
+    """Publish the view a provider answers with on one of its surfaces, or say whether it would be published.
+
+    `data` is the exact request the provider will read. `references` maps names to paths of the caller that this run
+    opens for reading; where there are some, the provider reads the request as canonical JSON with the rows
+    `context_refs` in it, shaped as those of a governed call.
+    """
+
+    __slots__ = ("data", "execute", "extension_id", "references", "surface_id")
+
+    def __init__(
+        self,
+        extension_id: str,
+        surface_id: str,
+        data: bytes,
+        *,
+        execute: bool,
+        references: dict[str, str] | None = None,
+    ) -> None:
+        self.extension_id = extension_id
+        self.surface_id = surface_id
+        self.data = data
+        self.execute = execute
+        self.references = references or {}
+
+
+def publish_projection(request: PublishRequest, ports: PublishPorts) -> dict[str, Any]:
     """Publish one view, or say whether it would be (contract section 5); a preview starts neither judge nor provider.
 
-    `request` is the exact bytes the provider will read. It runs without permission but the granted `permissions`,
-    whose references have the absolute paths in `references`; where there are some, the provider reads the request as
-    canonical JSON with the rows `context_refs` in it, shaped as those of a governed call. What a provider does wrong
-    is in the receipt, ``ok: false``; a view that must not be shown is refused, and what was published before stays.
+    The run has no permission but reading its references. What a provider does wrong is in the receipt,
+    ``ok: false``; a view that must not be shown is refused, and what was published before stays.
     """
-    asked = check_request(request)
-    if references:
-        request = _with_references(extension_id, asked, references)
-        asked = check_request(request)
-    entry = State.parse(store.read(), store.location).entry(extension_id)
-    surface = _surface(entry, surface_id)
-    runtime, found = _admit(entry, packages)
-    _check_grants(entry, permissions or [])
+    refuse_when_off(ports)
+    opened = {name: ports.references.resolve(name, path) for name, path in request.references.items()}
+    data = request.data
+    payload = parse_request(data)
+    if opened:
+        data = _with_references(request.extension_id, payload, opened)
+        payload = parse_request(data)
+    entry = State.parse(ports.store.read(), ports.store.location).entry(request.extension_id)
+    surface = _surface(entry, request.surface_id)
+    now = refuse_by_state(entry, ports.packages)
+    grants = CallGrants([f"fs.read:{name}" for name in opened], opened)
+    _refuse_undeclared(entry, grants.permissions)
     _refuse_unknown_to_all(entry, surface)
-    schemas = RunSchemas(entry.id, runtime, store, judging)
-    schemas.admit(asked)
-    refused = _obstacle(entry, runtime, found, packages, ask=execute)
-    receipt = _receipt(entry, surface, request)
-    if not execute:
+    schemas = declared_schemas(entry.id, entry.manifest.runtime, ports)
+    if schemas is not None:
+        schemas.refuse_request(payload)
+    provider = _owned_provider(now, ports.packages, may_start=request.execute)
+    receipt = _receipt(entry, surface, data)
+    if not request.execute:
+        refused = provider if isinstance(provider, Refused) else None
         status = "ready" if refused is None else "not_ready"
         return {**receipt, "status": status, "would_refuse": receipts.would_refuse(refused)}
-    if refused is not None or found.target is None or found.identity is None:
-        again = ("extension", "doctor", entry.id, "--execute")
-        raise refused or missing_entrypoint(LauncherNotFound(runtime.target, [], ""), again)
-    schema = _view_schema(entry, surface, plugins)
-    launch = run_launch(
-        found.target,
-        runtime,
-        found.identity,
-        packages,
-        request=request,
-        seconds=timeout_seconds,
-        permissions=permissions,
-        references=references,
-    )
-    receipt |= {"dry_run": False, "executed": True, "at": clock.now(), "run_id": clock.run_id()}
-    ended = processes.run(launch)
-    changed = changed_since(found.identity, found.target, packages)
-    if changed:
-        raise changed_during_run(entry.id, changed, ended)
-    judged = outcome(ended, schemas.response)
-    receipt |= _run_facts(ended, judged)
-    if judged.status != SUCCEEDED or judged.result is None:
-        return {**receipt, "ok": False, "status": judged.status, "provider_result": _harmless(judged.result)}
-    payload = judged.result.get("view", judged.result)
-    _refuse_private(entry, surface, payload)
-    if not isinstance(payload, dict):
-        raise _invalid(entry, surface, [{"pointer": "/view", "message": "a view is one JSON object"}])
-    verdict = judging.violations(Bundle(surface["view_schema"], schema, {}), payload)
-    if verdict != []:
-        raise _invalid(entry, surface, verdict or UNDECIDED)
-    document = surfaces.projection(entry.manifest, surface, payload, receipt["at"])
-    data = surfaces.projection_bytes(document)
-    _refuse_moved(entry, store)
-    _write(entry, surface, data, projections)
+    if isinstance(provider, Refused):
+        raise provider
+    schema = _view_schema(entry, surface, ports.plugins)
+    receipt |= {"dry_run": False, "executed": True, "at": ports.clock.now(), "run_id": ports.clock.run_id()}
+    result = call_provider(provider, data, grants, ports, schemas=schemas)
+    receipt |= _run_facts(result)
+    if result.status != SUCCEEDED or result.result is None:
+        return {**receipt, "ok": False, "status": result.status, "provider_result": _harmless(result.result)}
+    view = _judged_view(entry, surface, result.result, schema, ports.judging)
+    document = surfaces.projection(entry.manifest, surface, view, receipt["at"])
+    published = surfaces.projection_bytes(document)
+    _refuse_moved(entry, ports.store)
+    _write(entry, surface, published, ports.projections)
     return {
         **receipt,
         "status": "published",
         "payload_sha256": document["payload_sha256"],
         "readback_verified": True,
-        "state": surfaces.shown(entry.manifest, surface, data, receipt["at"]).state,
+        "state": surfaces.shown(entry.manifest, surface, published, receipt["at"]).state,
     }
+
+
+def _judged_view(
+    entry: Entry, surface: dict[str, Any], result: dict[str, Any], schema: dict[str, Any], judging: Judging
+) -> dict[str, Any]:
+    """Return the view in an answer. Raises Refused: `private_material`, `view_invalid`."""
+    view = result.get("view", result)
+    _refuse_private(entry, surface, view)
+    if not isinstance(view, dict):
+        raise _invalid(entry, surface, [{"pointer": "/view", "message": "a view is one JSON object"}])
+    verdict = judging.violations(Bundle(surface["view_schema"], schema, {}), view)
+    if verdict != []:
+        raise _invalid(entry, surface, verdict or UNDECIDED)
+    return view
 
 
 def _surface(entry: Entry, surface_id: str) -> dict[str, Any]:
@@ -146,34 +151,22 @@ def _surface(entry: Entry, surface_id: str) -> dict[str, Any]:
     )
 
 
-def _admit(entry: Entry, packages: Packages) -> tuple[Runtime, Readiness]:
-    """Refuse what the state decides; return the runtime and its readiness, which the environment decides."""
-    runtime = entry.manifest.runtime
-    if runtime is None:
-        raise refusal(entry, Readiness("runtime_missing"))
-    found = readiness(entry, packages)
-    if found.verdict in DECIDED_BY_STATE:
-        raise refusal(entry, found)
-    return runtime, found
-
-
-def _obstacle(entry: Entry, runtime: Runtime, found: Readiness, packages: Packages, *, ask: bool) -> Refused | None:
-    """Return what the environment decides against a publication, or None."""
-    if not found.is_ready:
-        return refusal(entry, found)
-    if found.target is not None and packages.owner(found.target) is None:
+def _owned_provider(now: Readiness, packages: Packages, *, may_start: bool) -> ReadyProvider | Refused:
+    """Return the provider, or what the environment decides against a publication."""
+    ready = now.provider
+    if ready is not None and packages.owner(ready.program.launcher) is None:
         return refuse(
             "provider_unowned",
-            entry.id,
-            f"the provider of `{entry.id}` belongs to no installed package; nobody answers for what it shows",
+            ready.entry.id,
+            f"the provider of `{ready.entry.id}` belongs to no installed package; nobody answers for what it shows",
             hint="install it as a package, then upgrade the extension",
         )
-    return missing(entry.id, runtime, packages, ask=ask)
+    return provider_to_call(now, packages, may_start=may_start)
 
 
-def _with_references(extension_id: str, asked: dict[str, Any], references: dict[str, str]) -> bytes:
+def _with_references(extension_id: str, payload: dict[str, Any], references: dict[str, str]) -> bytes:
     """Return the request with the references the host opened. Raises Refused `reference_invalid`."""
-    if _CONTEXT_REFS in asked:
+    if _CONTEXT_REFS in payload:
         raise refuse(
             "reference_invalid",
             extension_id,
@@ -181,10 +174,10 @@ def _with_references(extension_id: str, asked: dict[str, Any], references: dict[
             hint=f"leave `{_CONTEXT_REFS}` out of the request",
         )
     rows = [{"name": name, "kind": "path", "path": path} for name, path in sorted(references.items())]
-    return canonical_bytes({**asked, _CONTEXT_REFS: rows})
+    return canonical_bytes({**payload, _CONTEXT_REFS: rows})
 
 
-def _check_grants(entry: Entry, permissions: list[str]) -> None:
+def _refuse_undeclared(entry: Entry, permissions: list[str]) -> None:
     """Refuse to grant what the trusted manifest does not declare."""
     known = set(entry.manifest.permissions)
     for token in permissions:
@@ -251,12 +244,13 @@ def _receipt(entry: Entry, surface: dict[str, Any], request: bytes) -> dict[str,
     }
 
 
-def _run_facts(ended: Ended, judged: Outcome) -> dict[str, Any]:
+def _run_facts(result: Outcome) -> dict[str, Any]:
     """Return what a receipt says of the run; the answer itself is not in it."""
+    ended = result.ended
     return {
         "exit_code": ended.exit_code,
-        "failure_kind": judged.failure_kind,
-        "error": judged.error and redact(judged.error),
+        "failure_kind": result.failure_kind,
+        "error": result.error and redact(result.error),
         "signal": ended.signal,
         "duration_ms": ended.duration_ms,
         "response_sha256": sha256_hex(ended.stdout),
@@ -298,7 +292,7 @@ def _refuse_moved(entry: Entry, store: StateStore) -> None:
     """Refuse to publish for an extension that was switched, disabled or taken away while its provider ran."""
     now = State.parse(store.read(), store.location).find(entry.id)
     if not isinstance(now, Entry) or now.active.id != entry.active.id or not now.enabled:
-        raise moved(entry.id)
+        raise state_moved(entry.id)
 
 
 def _write(entry: Entry, surface: dict[str, Any], data: bytes, projections: Projections) -> None:

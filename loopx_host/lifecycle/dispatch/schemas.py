@@ -1,4 +1,4 @@
-"""The schemas a manifest declares, applied to one run: the request before anything starts, the response after."""
+"""Third parties' schemas, applied to one call: the request before anything starts, the response after."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.extensions.ports import Judging, StateStore, Verdict
+    from loopx_host.lifecycle.dispatch.ports import Judging, Verdict
+    from loopx_host.lifecycle.extensions.ports import StateStore
     from loopx_host.registry.manifest import Runtime
 
     Rows = list[dict[str, str]]
 
+_PROFILE = "profile.json"
 UNDECIDED: Rows = [{"pointer": "", "message": "whether it follows the schema could not be told in time"}]
 
 
@@ -26,7 +28,7 @@ class RunSchemas:
         self._store = store
         self._judging = judging
 
-    def admit(self, request: dict[str, Any]) -> None:
+    def refuse_request(self, request: dict[str, Any]) -> None:
         """Refuse a request that breaks its schema. Raises Refused: `request_schema`, `schema_missing`."""
         rows = self._violations("request_schema", request)
         if rows:
@@ -68,3 +70,17 @@ class RunSchemas:
             hint="uninstall the extension and install it again",
             next_command=("extension", "uninstall", self._extension_id),
         )
+
+
+def inline_violations(judging: Judging, schema: dict[str, Any], instance: object) -> Rows:
+    """Return how an instance breaks a schema that stands inside a profile and refers to nothing but itself.
+
+    One row says so when that could not be told.
+    """
+    from loopx_host.registry.schemas import Bundle, SchemaError
+
+    try:
+        rows = judging.violations(Bundle(_PROFILE, schema, {}), instance)
+    except SchemaError as error:
+        return [{"pointer": "", "message": f"the schema of the profile cannot be used: {error}"}]
+    return UNDECIDED if rows is None else rows

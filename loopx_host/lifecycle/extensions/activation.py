@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from loopx_host.lifecycle.extensions.state import Entry
+from loopx_host.core.errors import Refused
+from loopx_host.lifecycle.extensions.state import Entry, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
-    from loopx_host.lifecycle.extensions.state import State
+    from loopx_host.lifecycle.extensions.ports import HasStore
+
+    class CommandList(Protocol):
+        """The commands that packages bring, as the top help can afford to read them."""
+
+        def read(self) -> list[list[str]] | None:
+            """Return rows of name, summary and state; None where the environment changed since they were written."""
+            ...
+
+        def mark(self, active: set[str]) -> None:
+            """Say which of them are on; a list that is stale stays as it is."""
+            ...
+
+    class CommandListPorts(HasStore, Protocol):
+        """What keeping the list true needs."""
+
+        @property
+        def command_list(self) -> CommandList:
+            """The port."""
+            ...
 
 
 class Activation:
@@ -47,6 +67,15 @@ def active_commands(state: State) -> set[str]:
     """Return the names of the commands that enabled extensions bring."""
     entries = (entry for entry in state.entries() if isinstance(entry, Entry) and entry.enabled)
     return {row["name"] for entry in entries for row in Activation.of(entry).commands}
+
+
+def refresh_command_list(ports: CommandListPorts) -> None:
+    """Bring the list of packages' commands, which help shows, in line with what is enabled now."""
+    try:
+        state = State.parse(ports.store.read(), ports.store.location)
+    except Refused:  # a damaged state says nothing of commands, and is told where it matters
+        return
+    ports.command_list.mark(active_commands(state))
 
 
 def _rows(found: object) -> list[dict[str, str]]:

@@ -1,37 +1,44 @@
-"""The verb `disable`: take an extension out of dispatch, whatever is broken about it."""
+"""`extension disable`: take an extension out of dispatch, whatever is broken about it."""
 
 from __future__ import annotations
 
 from loopx_host.lifecycle.extensions import receipts
-from loopx_host.lifecycle.extensions.plan import bind, plan_digest
-from loopx_host.lifecycle.extensions.proof import remembered
+from loopx_host.lifecycle.extensions.plan import hold_to_plan, plan_digest
+from loopx_host.lifecycle.extensions.proof import with_event
 from loopx_host.lifecycle.extensions.state import State
-from loopx_host.lifecycle.extensions.transitions import enabled_after, present
+from loopx_host.lifecycle.extensions.transitions import enabled_after, installed_entry
 from loopx_host.lifecycle.extensions.writing import replace_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
-    from loopx_host.lifecycle.extensions.ports import Clock, StateStore
+    from loopx_host.lifecycle.extensions.ports import HasClock, HasStore
+    from loopx_host.lifecycle.extensions.requests import ChangeRequest
+
+    class DisablePorts(HasStore, HasClock, Protocol):
+        """What disabling needs: neither the package nor the provider."""
+
 
 VERB = "disable"
 
 
-def disable(extension_id: str, *, store: StateStore, clock: Clock, execute: bool, plan: str | None) -> dict[str, Any]:
-    """Disable one extension (contract section 5); needs neither its package nor its provider. Idempotent."""
-    entry = present(State.parse(store.read(), store.location), extension_id, VERB)
+def disable(request: ChangeRequest, ports: DisablePorts) -> dict[str, Any]:
+    """Disable one extension (contract section 5). Idempotent. Raises Refused `extension_not_installed` and others."""
+    entry = installed_entry(State.parse(ports.store.read(), ports.store.location), request.extension_id, VERB)
+    preview_command = ("extension", VERB, entry.id)
     digest = plan_digest(VERB, entry.id, entry)
-    bind(digest, plan, entry.id, ("extension", VERB, entry.id))
+    hold_to_plan(digest, request.plan, entry.id, preview_command)
     receipt = {
-        **receipts.bit(VERB, entry, executed=execute, would_change=entry.enabled),
-        "enabled": entry.enabled and not execute,
+        **receipts.bit(VERB, entry, executed=request.execute, would_change=entry.enabled),
+        "enabled": entry.enabled and not request.execute,
         "plan": digest,
     }
-    if not execute:
-        return {**receipt, "next_command": ("extension", VERB, entry.id, "--execute")}
-    at = clock.now()
+    if not request.execute:
+        return {**receipt, "next_command": (*preview_command, "--execute")}
+    at = ports.clock.now()
     if entry.enabled:
         event = {"at": at, "operation": VERB, "revision": entry.active.id}
-        replace_entry(store, entry, remembered({**entry.raw, "enabled": enabled_after(entry, VERB)}, event))
+        raw = {**entry.raw, "enabled": enabled_after(entry, VERB)}
+        replace_entry(ports.store, entry, with_event(raw, event))
     return {**receipt, "at": at}

@@ -1,24 +1,36 @@
-"""The verb `discover`: what the environment offers, and how it stands to what is installed."""
+"""`extension discover`: what the environment offers, and how it stands to what is installed."""
 
 from __future__ import annotations
 
-from loopx_host.core.errors import Refused, refuse
-from loopx_host.core.text import one_line
+from loopx_host.core.errors import Refused
 from loopx_host.lifecycle.extensions.state import Entry, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
-    from loopx_host.lifecycle.extensions.ports import Discovery, StateStore
+    from loopx_host.lifecycle.extensions.ports import HasDiscovery, HasStore, StateStore
+
+    class DiscoverPorts(HasStore, HasDiscovery, Protocol):
+        """What discovering needs."""
+
 
 DISCOVERY_SCHEMA = "loopx_extension_discovery_v0"
 
 
-def discover(*, store: StateStore, discovery: Discovery, rebuild: bool) -> dict[str, Any]:
+class DiscoverRequest:
+    """List what is offered; with `rebuild` the packages are looked at again, whatever the index says."""
+
+    __slots__ = ("rebuild",)
+
+    def __init__(self, *, rebuild: bool) -> None:
+        self.rebuild = rebuild
+
+
+def discover(request: DiscoverRequest, ports: DiscoverPorts) -> dict[str, Any]:
     """Return one row per advertised extension (contract section 3). A damaged state file spoils only `state`."""
-    rows, index = discovery.offers(rebuild=rebuild)
-    state, state_code = _state(store)
+    rows, index = ports.discovery.offers(rebuild=request.rebuild)
+    state, state_code = _state(ports.store)
     return {
         "ok": True,
         "schema_version": DISCOVERY_SCHEMA,
@@ -26,42 +38,6 @@ def discover(*, store: StateStore, discovery: Discovery, rebuild: bool) -> dict[
         "index": index,
         "state_code": state_code,
     }
-
-
-def offered(extension_id: str, verb: str, discovery: Discovery) -> str:
-    """Return the manifest path of the one offer of an id; to trust it, the packages are asked and not an index.
-
-    Raises Refused: `extension_not_offered`, `extension_ambiguous` naming every carrier, `extension_broken`.
-    """
-    rows, _ = discovery.offers(rebuild=True)
-    found = [row for row in rows if row["id"] == extension_id]
-    shown, again = one_line(extension_id, 60), ("extension", "discover")
-    if not found:
-        raise refuse(
-            "extension_not_offered",
-            shown,
-            f"no installed package offers an extension `{shown}`",
-            hint="see what is offered; a manifest that no package advertises is named with --manifest",
-            next_command=again,
-        )
-    if len(found) > 1:
-        named = [row for row in found if row["manifest_path"]]
-        raise refuse(
-            "extension_ambiguous",
-            shown,
-            "; ".join(dict.fromkeys(str(row["reason"]) for row in (*named, *found))),
-            hint="uninstall one of the packages, or name the manifest to trust with --manifest",
-            next_command=("extension", verb, "--manifest", str(named[0]["manifest_path"])) if named else again,
-        )
-    if found[0]["state"] != "available":
-        raise refuse(
-            "extension_broken",
-            shown,
-            f"the offer of `{shown}` is unusable [{found[0]['code']}]: {found[0]['reason']}",
-            hint="repair the package",
-            next_command=again,
-        )
-    return str(found[0]["manifest_path"])
 
 
 def _state(store: StateStore) -> tuple[State | None, str | None]:

@@ -1,4 +1,4 @@
-"""The verb `export`: what is installed, in a form that `restore` reads on another machine."""
+"""`extension export`: what is installed, in a form that `restore` reads on another machine."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.extensions.ports import StateStore
+    from loopx_host.lifecycle.extensions.ports import HasStore
     from loopx_host.lifecycle.extensions.state import Entry
 
 EXPORT_SCHEMA = "loopx_extension_export_v0"
 
 
-def export(*, store: StateStore) -> dict[str, Any]:
+def export(ports: HasStore) -> dict[str, Any]:
     """Return the export document; entries that cannot be used are named under `skipped`."""
-    entries = State.parse(store.read(), store.location).entries()
+    entries = State.parse(ports.store.read(), ports.store.location).entries()
     return {
         "ok": True,
         "schema_version": EXPORT_SCHEMA,

@@ -1,4 +1,4 @@
-"""The verb `history`: what was done to one extension, newest first."""
+"""`extension history`: what was done to one extension, newest first."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.extensions.ports import StateStore
+    from loopx_host.lifecycle.extensions.ports import HasStore
 
 HISTORY_SCHEMA = "loopx_extension_history_v0"
 
 
-def history(extension_id: str, *, store: StateStore) -> dict[str, Any]:
+def history(extension_id: str, ports: HasStore) -> dict[str, Any]:
     """Return the kept history of one extension. Raises Refused `extension_not_installed`."""
-    entry = State.parse(store.read(), store.location).entry(extension_id)
+    entry = State.parse(ports.store.read(), ports.store.location).entry(extension_id)
     return {
         "ok": True,
         "schema_version": HISTORY_SCHEMA,

@@ -1,18 +1,30 @@
-"""The verb `loopx doctor`: what is wrong here, row by row, with the command that helps; changes nothing."""
+"""`loopx doctor`: what is wrong here, row by row, with the command that helps; changes nothing."""
 
 from __future__ import annotations
 
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.extensions import prerequisites as needs
-from loopx_host.lifecycle.extensions.readiness import readiness, refusal
+from loopx_host.lifecycle.extensions.prerequisites import prerequisite_refusal
+from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
 from loopx_host.lifecycle.extensions.state import BadEntry, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
-    from loopx_host.lifecycle.extensions.ports import ContainmentProbe, Discovery, Packages, StateStore
+    from loopx_host.lifecycle.extensions.ports import (
+        Discovery,
+        HasContainmentProbe,
+        HasDiscovery,
+        HasPackages,
+        HasStore,
+        Packages,
+        StateStore,
+    )
     from loopx_host.lifecycle.extensions.state import Entry
+
+    class HostDoctorPorts(HasStore, HasPackages, HasDiscovery, HasContainmentProbe, Protocol):
+        """What the host's own doctor looks at."""
+
 
 HOST_DOCTOR_SCHEMA = "loopx_doctor_v0"
 OK, WARNING, ERROR = "ok", "warning", "error"
@@ -21,16 +33,15 @@ _PROMISED = ("contained", "namespaced")
 Row = dict[str, "Any"]
 
 
-def host_doctor(
-    *, store: StateStore, packages: Packages, discovery: Discovery, containment: ContainmentProbe
-) -> dict[str, Any]:
+def host_doctor(ports: HostDoctorPorts) -> dict[str, Any]:
     """Check the activation state, every extension, and the environment (contract section 4).
 
     ``ok`` is false, and the exit status 1, when the state file or an enabled extension is not usable; a
     disabled extension is not unhealthy, and what is wrong with other packages is a warning.
     """
-    reach = containment.reach()
-    rows = [*_state_rows(store, packages), _containment_row(reach), *_environment_rows(discovery)]
+    store, packages = ports.store, ports.packages
+    reach = ports.containment_probe.reach()
+    rows = [*_state_rows(store, packages), _containment_row(reach), *_environment_rows(ports.discovery)]
     return {
         "ok": all(row["status"] != ERROR for row in rows),
         "schema_version": HOST_DOCTOR_SCHEMA,
@@ -56,14 +67,14 @@ def _state_rows(store: StateStore, packages: Packages) -> list[Row]:
 
 
 def _extension_rows(entry: Entry, packages: Packages) -> list[Row]:
-    found = readiness(entry, packages)
+    now = readiness(entry, packages)
     if not entry.enabled:
-        return [_refused("extension", entry.id, refusal(entry, found), status=OK)]
+        return [_refused("extension", entry.id, why_not_ready(now), status=OK)]
     runtime = entry.manifest.runtime
-    lacking = needs.missing(entry.id, runtime, packages, ask=False) if runtime else None
+    lacking = prerequisite_refusal(entry.id, runtime, packages, may_start=False) if runtime else None
     if lacking is not None:
         return [_refused("prerequisite", entry.id, lacking)]
-    if found.is_ready:
+    if now.is_ready:
         proof = entry.proof or {}
         return [
             _row(
@@ -73,10 +84,10 @@ def _extension_rows(entry: Entry, packages: Packages) -> list[Row]:
                 f"{entry.id} is enabled, unchanged since its proof of {proof.get('verified_at')}",
             )
         ]
-    row = _refused("extension", entry.id, refusal(entry, found))
+    row = _refused("extension", entry.id, why_not_ready(now))
     owner = entry.active.raw.get("distribution")
-    if found.verdict == "entrypoint_missing" and owner:
-        row["install_package"] = packages.pip_command(owner, found.target.path if found.target else None)
+    if now.verdict == "entrypoint_missing" and owner:
+        row["install_package"] = packages.pip_command(owner, (entry.active.launcher or {}).get("path"))
     return [row]
 
 

@@ -1,4 +1,4 @@
-"""What is executed and what it is made of: a target, its runtime identity, and what changed since the proof."""
+"""What is executed and what it is made of: a launcher, its runtime identity, and what changed since the proof."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Launcher:
         return [self.path, "-P", "-m", self.module, *args]
 
     def pin(self) -> dict[str, Any]:
-        """Return the target as the state file keeps it."""
+        """Return the launcher as the state file keeps it."""
         return {"kind": self.kind, "path": self.path}
 
     @classmethod
     def from_pin(cls, pin: dict[str, Any], runtime: Runtime) -> Launcher:
-        """Return the target a revision was pinned to."""
+        """Return the launcher a revision was pinned to."""
         return cls(pin["kind"], pin["path"], runtime.python_module)
 
 

@@ -14,7 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.extensions.identity import LauncherNotFound, RuntimeIdentity
+    from loopx_host.lifecycle.extensions.candidate import Candidate
+    from loopx_host.lifecycle.extensions.identity import RuntimeIdentity
     from loopx_host.lifecycle.extensions.state import Entry
     from loopx_host.registry.manifest import Manifest, Runtime
 
@@ -27,20 +28,19 @@ def plan_digest(
     entry: Entry | None,
     *,
     to: Manifest | None = None,
-    target: Launcher | LauncherNotFound | None = None,
-    identity: RuntimeIdentity | None = None,
+    candidate: Candidate | None = None,
     permissions_added: list[str] | None = None,
 ) -> str:
     """Return ``sha256:`` and the digest of the plan of one change."""
     runtime = to.runtime if to is not None else None
-    launcher = target if isinstance(target, Launcher) else None
+    launcher = candidate.launcher if candidate and isinstance(candidate.launcher, Launcher) else None
     plan = {
         "schema": PLAN_SCHEMA,
         "verb": verb,
         "extension_id": extension_id,
         "state": _state(entry),
         "to_revision": to.digest if to is not None else None,
-        "launcher": _launcher(launcher, identity),
+        "launcher": _launcher(launcher, candidate.identity if candidate else None),
         "argv": launcher.argv(runtime.args) if launcher and runtime else None,
         "env": runtime.env if runtime else [],
         "permissions_added": permissions_added or [],
@@ -55,7 +55,7 @@ def content_digest(verb: str, content: object) -> str:
     return f"sha256:{canonical_digest({'schema': PLAN_SCHEMA, 'verb': verb, 'content': content})}"
 
 
-def bind(plan: str, expected: str | None, extension_id: str, preview: tuple[str, ...]) -> None:
+def hold_to_plan(plan: str, expected: str | None, extension_id: str, preview: tuple[str, ...]) -> None:
     """Hold a change to the plan the caller saw; `preview` is the command that shows the present one.
 
     Raises Refused `plan_changed` with the new plan.
@@ -82,10 +82,10 @@ def _state(entry: Entry | None) -> dict[str, Any] | None:
     }
 
 
-def _launcher(target: Launcher | None, identity: RuntimeIdentity | None) -> dict[str, Any] | None:
-    if target is None:
+def _launcher(launcher: Launcher | None, identity: RuntimeIdentity | None) -> dict[str, Any] | None:
+    if launcher is None:
         return None
-    return {"path": target.path, "sha256": identity.launcher_sha256 if identity else None}
+    return {"path": launcher.path, "sha256": identity.launcher_sha256 if identity else None}
 
 
 def _limits(runtime: Runtime | None) -> dict[str, Any] | None:

@@ -1,4 +1,8 @@
-"""What the lifecycle needs from outside; each port has one adapter and one contract suite."""
+"""What the lifecycle needs from outside; each port has one adapter and one contract suite.
+
+A use case says which ports it needs by a Protocol of the ``Has…`` ones below; whatever assembles the adapters has
+all of them and satisfies it by structure.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from loopx_host.lifecycle.extensions.activation import Activation
     from loopx_host.lifecycle.extensions.identity import Launcher, LauncherNotFound, RuntimeIdentity
     from loopx_host.lifecycle.extensions.process import Ended, Launch
     from loopx_host.lifecycle.extensions.state import Replacement
     from loopx_host.registry.manifest import Runtime
     from loopx_host.registry.rows import TrainMember
-    from loopx_host.registry.schemas import Bundle
-
-    Verdict = list[dict[str, str]] | None
 
 
 class StateStore(Protocol):
@@ -74,15 +74,15 @@ class Packages(Protocol):
         """
         ...
 
-    def identify(self, target: Launcher) -> RuntimeIdentity | None:
+    def identify(self, launcher: Launcher) -> RuntimeIdentity | None:
         """Return the identity of the very path that is executed, or None when it cannot be executed."""
         ...
 
-    def owner(self, target: Launcher) -> dict[str, str] | None:
+    def owner(self, launcher: Launcher) -> dict[str, str] | None:
         """Return name and version of the distribution that carries the launcher, or None: unowned."""
         ...
 
-    def entry_points(self, target: Launcher, extension_id: str) -> dict[str, list[dict[str, str]]]:
+    def entry_points(self, launcher: Launcher, extension_id: str) -> dict[str, list[dict[str, str]]]:
         """Return rows of name and value, sorted: `plugins` of this extension and `commands`, from metadata alone.
 
         They are what the distribution that carries the launcher advertises; malformed ones are left out. One that
@@ -150,14 +150,6 @@ class Discovery(Protocol):
         ...
 
 
-class Judging(Protocol):
-    """Applies a third party's schema to an instance, within a bound of its own."""
-
-    def violations(self, bundle: Bundle, instance: object) -> Verdict:
-        """Return rows of pointer and message, empty when the instance is valid; None when it cannot be told."""
-        ...
-
-
 class Processes(Protocol):
     """Runs one bounded process at a time and ends all it started."""
 
@@ -166,24 +158,6 @@ class Processes(Protocol):
 
         Raises Refused `containment_unavailable` before the start where a demanded level cannot be reached, and
         Interrupted after everything has ended when a signal asked the host to stop.
-        """
-        ...
-
-
-class Plugins(Protocol):
-    """Runs what packages bring into the host, in a process that can be ended (contract section 7)."""
-
-    def call(self, activation: Activation, hook: str, arguments: dict[str, Any]) -> list[Any]:
-        """Call a hook of one package; return what its implementations answered, without None.
-
-        Raises Refused: `activation_changed`, `plugin_load_failed`, `plugin_signature`, `plugin_hook_failed`.
-        """
-        ...
-
-    def command(self, activation: Activation, name: str, arguments: list[str], host: object) -> dict[str, Any]:
-        """Run a command of one package and return its document; `host` is what the command may ask for.
-
-        Raises Refused as `call` does, and whatever the command's own request to `host` was refused with.
         """
         ...
 
@@ -207,11 +181,15 @@ class Projections(Protocol):
         ...
 
 
-class References(Protocol):
-    """The paths that a caller's context references stand for."""
+class Clock(Protocol):
+    """Time and names that must be unique."""
 
-    def resolve(self, name: str, path: str) -> str:
-        """Return the absolute path, links resolved, of a directory or file. Raises Refused `reference_invalid`."""
+    def now(self) -> str:
+        """Return the time as RFC 3339 UTC, whole seconds."""
+        ...
+
+    def run_id(self) -> str:
+        """Return 24 unpredictable hex digits."""
         ...
 
 
@@ -223,13 +201,68 @@ class ContainmentProbe(Protocol):
         ...
 
 
-class Clock(Protocol):
-    """Time and names that must be unique."""
+class HasStore(Protocol):
+    """Has the activation state."""
 
-    def now(self) -> str:
-        """Return the time as RFC 3339 UTC, whole seconds."""
+    @property
+    def store(self) -> StateStore:
+        """The port."""
         ...
 
-    def run_id(self) -> str:
-        """Return 24 unpredictable hex digits."""
+
+class HasPackages(Protocol):
+    """Has launchers and identities."""
+
+    @property
+    def packages(self) -> Packages:
+        """The port."""
         ...
+
+
+class HasProcesses(Protocol):
+    """Has bounded processes."""
+
+    @property
+    def processes(self) -> Processes:
+        """The port."""
+        ...
+
+
+class HasClock(Protocol):
+    """Has time and unique names."""
+
+    @property
+    def clock(self) -> Clock:
+        """The port."""
+        ...
+
+
+class HasDiscovery(Protocol):
+    """Has what the environment offers."""
+
+    @property
+    def discovery(self) -> Discovery:
+        """The port."""
+        ...
+
+
+class HasProjections(Protocol):
+    """Has published views."""
+
+    @property
+    def projections(self) -> Projections:
+        """The port."""
+        ...
+
+
+class HasContainmentProbe(Protocol):
+    """Has levels of containment."""
+
+    @property
+    def containment_probe(self) -> ContainmentProbe:
+        """The port."""
+        ...
+
+
+class CanProve(HasStore, HasPackages, HasProcesses, HasClock, Protocol):
+    """Has what probing a program and recording the proof takes."""

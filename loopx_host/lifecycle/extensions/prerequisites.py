@@ -13,26 +13,28 @@ if TYPE_CHECKING:
     from loopx_host.registry.manifest import Runtime
 
 
-def missing(extension_id: str, runtime: Runtime, packages: Packages, *, ask: bool) -> Refused | None:
+def prerequisite_refusal(
+    extension_id: str, runtime: Runtime, packages: Packages, *, may_start: bool
+) -> Refused | None:
     """Return the refusal for the first prerequisite that is absent or too old, or None.
 
-    Only an executed verb may `ask` a program for its version; for a preview one that is there will do, unless it
-    is remembered to be too old.
+    Only an executed verb may start a program for its version (`may_start`); for a preview one that is there will
+    do, unless it is remembered to be too old.
 
     The code is ``<name>_unavailable`` where the table knows the name, else `prerequisite_unavailable`; exit 69.
     """
     for name, wanted in sorted(runtime.requires.items()):
-        path, version = packages.prerequisite(name, ask=ask) or (None, None)
-        unknown = path is not None and version is None and not ask
+        path, version = packages.prerequisite(name, ask=may_start) or (None, None)
+        unknown = path is not None and version is None and not may_start
         if not unknown and (path is None or version is None or not satisfies(version, wanted)):
             return _unavailable(extension_id, name, wanted, path, version)
     return None
 
 
-def folders(runtime: Runtime, packages: Packages) -> list[str]:
+def prerequisite_folders(runtime: Runtime, packages: Packages) -> list[str]:
     """Return the directories of the prerequisites, which go before PATH for the provider."""
-    found = (packages.prerequisite(name, ask=False) for name in sorted(runtime.requires))
-    return list(dict.fromkeys(one[0].rpartition("/")[0] for one in found if one))
+    programs = (packages.prerequisite(name, ask=False) for name in sorted(runtime.requires))
+    return list(dict.fromkeys(program[0].rpartition("/")[0] for program in programs if program))
 
 
 def satisfies(version: str, wanted: str) -> bool:

@@ -8,10 +8,10 @@ from loopx_host.lifecycle.extensions.launching import doctor_launch, keep_byteco
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from loopx_host.lifecycle.extensions.identity import Launcher, RuntimeIdentity
+    from loopx_host.lifecycle.extensions.candidate import Program
+    from loopx_host.lifecycle.extensions.identity import RuntimeIdentity
     from loopx_host.lifecycle.extensions.ports import Packages, Processes
     from loopx_host.lifecycle.extensions.process import Ended
-    from loopx_host.registry.manifest import Runtime
 
 
 class Probe:
@@ -43,33 +43,29 @@ class Probe:
         return stderr_tail(self.ended.stderr) if self.ended else None
 
 
-def probe(target: Launcher, runtime: Runtime, packages: Packages, processes: Processes) -> Probe:
-    """Identify, run the doctor, identify again: a doctor that changes its own files proves nothing."""
-    before = packages.identify(target)
-    if before is None:
-        reason = f"{target.path} is not an executable file"
-        return Probe(failure_kind="entrypoint_missing", reason=reason)
-    launch = doctor_launch(target, runtime, before, packages)
+def probe(program: Program, packages: Packages, processes: Processes) -> Probe:
+    """Run the doctor, then look again: one that changes its own files proves nothing."""
+    launch = doctor_launch(program, packages)
     ended = processes.run(launch)
     failure = ended.failure
-    changed = [] if failure else changed_since(before, target, packages)
-    keep_bytecode(launch, ended, before, packages, proved=not failure and not changed)
+    changed = [] if failure else changed_since(program, packages)
+    keep_bytecode(launch, ended, program, packages, proved=not failure and not changed)
     if failure:
         return Probe(ended=ended, failure_kind=failure[0], reason=failure[1])
     if changed:
         reason = f"{', '.join(changed)} changed while the doctor ran"
         return Probe(ended=ended, failure_kind="changed_during_probe", reason=reason)
-    packages.remember(before)
-    return Probe(identity=before, ended=ended)
+    packages.remember(program.identity)
+    return Probe(identity=program.identity, ended=ended)
 
 
-def changed_since(identity: RuntimeIdentity, target: Launcher, packages: Packages) -> list[str]:
-    """Return what is not as it was when `identity` was taken: groups, or files that were written and put back.
+def changed_since(program: Program, packages: Packages) -> list[str]:
+    """Return what is not as it was when the program was identified: groups, or files written and put back.
 
     Empty means that what was hashed is what was executed in between.
     """
-    touched = packages.touched(identity)
+    touched = packages.touched(program.identity)
     if not touched:
         return []
-    now = packages.identify(target)
-    return (changes(identity.groups, now.groups) if now else ["launcher"]) or touched
+    now = packages.identify(program.launcher)
+    return (changes(program.identity.groups, now.groups) if now else ["launcher"]) or touched

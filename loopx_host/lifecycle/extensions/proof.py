@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from loopx_host.lifecycle.extensions.probe import Probe
 
 
-def proved(raw: dict[str, Any], probed: Probe, platform: str, at: str) -> dict[str, Any]:
+def with_probe(raw: dict[str, Any], probed: Probe, platform: str, at: str) -> dict[str, Any]:
     """Return the entry with the probe of its active revision recorded: the proof, or the failure that cleared it.
 
     The two v0 fields and the proof are always written together. No provider output is stored; of a failed
@@ -30,18 +30,18 @@ def proved(raw: dict[str, Any], probed: Probe, platform: str, at: str) -> dict[s
     }
     return {
         **raw,
-        "revisions": [_with_identity(one, revision, probed) for one in raw["revisions"]],
+        "revisions": [_with_identity(kept, revision, probed) for kept in raw["revisions"]],
         "proof": proof,
         "doctor_verified_revision": revision if identity else None,
         "doctor_verified_entrypoint_identity": identity.digest if identity else None,
     }
 
 
-def _with_identity(one: dict[str, Any], revision: str, probed: Probe) -> dict[str, Any]:
+def _with_identity(kept: dict[str, Any], revision: str, probed: Probe) -> dict[str, Any]:
     """Remember with the revision what was proved for it, so that a rollback can tell that the code changed."""
-    if probed.identity is None or one["revision"] != revision:
-        return one
-    return {**one, "proved_identity": probed.identity.digest}
+    if probed.identity is None or kept["revision"] != revision:
+        return kept
+    return {**kept, "proved_identity": probed.identity.digest}
 
 
 def _failure(probed: Probe, at: str) -> dict[str, Any]:
@@ -55,8 +55,8 @@ def _failure(probed: Probe, at: str) -> dict[str, Any]:
     }
 
 
-def remembered(raw: dict[str, Any], event: dict[str, Any]) -> dict[str, Any]:
+def with_event(raw: dict[str, Any], event: dict[str, Any]) -> dict[str, Any]:
     """Return the entry with `event` at the top of its history (newest first, bounded)."""
     history = raw.get("history")
-    kept = history if isinstance(history, list) else []
-    return {**raw, "history": [event, *kept][:HISTORY_ENTRIES]}
+    earlier = history if isinstance(history, list) else []
+    return {**raw, "history": [event, *earlier][:HISTORY_ENTRIES]}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from loopx_host.core.errors import refuse
 from loopx_host.core.limits import HOST_API
+from loopx_host.lifecycle.extensions.candidate import Program
 from loopx_host.lifecycle.extensions.identity import Launcher, changes
 from loopx_host.registry import api
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.core.errors import Refused
-    from loopx_host.lifecycle.extensions.identity import RuntimeIdentity
     from loopx_host.lifecycle.extensions.ports import Packages
     from loopx_host.lifecycle.extensions.state import Entry
 
@@ -19,49 +19,61 @@ READY = "ready"
 DECIDED_BY_STATE = frozenset({"runtime_missing", "extension_disabled", "doctor_required", "api_incompatible"})
 
 
-class Readiness:
-    """`verdict` is `ready` or the code of the refusal; `changed` names the groups a stale proof no longer covers.
+class ReadyProvider:
+    """An extension that may be dispatched now: enabled, proved, and its program still what was proved."""
 
-    `details` name the files and libraries behind `changed`, as far as they are remembered.
+    __slots__ = ("entry", "program")
+
+    def __init__(self, entry: Entry, program: Program) -> None:
+        self.entry = entry
+        self.program = program
+
+
+class Readiness:
+    """The verdict on one entry: `ready`, or the code of the refusal.
+
+    `provider` is there exactly when it is ready. `program` is what would run now, also where the proof is stale;
+    then `changed` names the groups it no longer covers, `details` the files and libraries behind them.
     """
 
-    __slots__ = ("changed", "details", "identity", "target", "verdict")
+    __slots__ = ("changed", "details", "entry", "program", "provider", "verdict")
 
     def __init__(
         self,
+        entry: Entry,
         verdict: str,
-        target: Launcher | None = None,
-        identity: RuntimeIdentity | None = None,
+        program: Program | None = None,
         changed: list[str] | None = None,
         details: list[str] | None = None,
     ) -> None:
+        self.entry = entry
         self.verdict = verdict
-        self.target = target
-        self.identity = identity
+        self.program = program
+        self.provider = ReadyProvider(entry, program) if program is not None and verdict == READY else None
         self.changed = changed or []
         self.details = details or []
 
     @property
     def is_ready(self) -> bool:
         """Whether the extension may be dispatched."""
-        return self.verdict == READY
+        return self.provider is not None
 
 
 def readiness(entry: Entry, packages: Packages) -> Readiness:
     """Judge one entry (contract section 5): enabled, proved, and unchanged since."""
     runtime, proof, pin = entry.manifest.runtime, entry.proof, entry.active.launcher
     if runtime is None:
-        return Readiness("runtime_missing")
+        return Readiness(entry, "runtime_missing")
     if not api.admits(entry.manifest.requires_loopx_api):
-        return Readiness("api_incompatible")
+        return Readiness(entry, "api_incompatible")
     if not entry.enabled:
-        return Readiness("extension_disabled")
+        return Readiness(entry, "extension_disabled")
     if proof is None or pin is None or proof["revision"] != entry.active.id:
-        return Readiness("doctor_required")
-    target = Launcher.from_pin(pin, runtime)
-    identity = packages.identify(target)
+        return Readiness(entry, "doctor_required")
+    launcher = Launcher.from_pin(pin, runtime)
+    identity = packages.identify(launcher)
     if identity is None:
-        return Readiness("entrypoint_missing", target)
+        return Readiness(entry, "entrypoint_missing")
     changed = changes(proof["groups"], identity.groups)
     if proof["identity"] != identity.digest and not changed:
         changed = ["identity"]
@@ -70,14 +82,27 @@ def readiness(entry: Entry, packages: Packages) -> Readiness:
         changed.append("host_api")
     if proof.get("platform") != packages.platform():
         changed.append("platform")
-    return Readiness("readiness_stale" if changed else READY, target, identity, changed, details)
+    verdict = "readiness_stale" if changed else READY
+    return Readiness(entry, verdict, Program(runtime, launcher, identity), changed, details)
 
 
-def refusal(entry: Entry, found: Readiness) -> Refused:
+def refuse_by_state(entry: Entry, packages: Packages) -> Readiness:
+    """Return the readiness of an entry that only the environment may still keep from running.
+
+    Raises Refused where the activation state decides: no runtime, another API, disabled, never proved.
+    """
+    now = readiness(entry, packages)
+    if now.verdict in DECIDED_BY_STATE:
+        raise why_not_ready(now)
+    return now
+
+
+def why_not_ready(now: Readiness) -> Refused:
     """Return the refusal of a verdict that is not `ready`, with the command that would change it."""
+    entry = now.entry
     probe = ("extension", "doctor", entry.id, "--execute")
     name = f"extension `{entry.id}`"
-    path = found.target.path if found.target else ""
+    path = (entry.active.launcher or {}).get("path", "")
     sentences = {
         "runtime_missing": (f"{name} declares no runtime; there is nothing to run", None, None),
         "api_incompatible": (
@@ -97,14 +122,14 @@ def refusal(entry: Entry, found: Readiness) -> Refused:
             probe,
         ),
         "readiness_stale": (
-            f"{name} is stale: {_what_changed(found)} changed since the doctor proved it",
-            "trust the changed manifest" if _manifest_changed(found) else "probe it as it is now",
-            _upgrade(entry) if _manifest_changed(found) else probe,
+            f"{name} is stale: {_what_changed(now)} changed since the doctor proved it",
+            "trust the changed manifest" if _manifest_changed(now) else "probe it as it is now",
+            _upgrade(entry) if _manifest_changed(now) else probe,
         ),
     }
-    summary, hint, command = sentences[found.verdict]
-    blocks: dict[str, object] = {"changed": found.changed, "changed_details": found.details} if found.changed else {}
-    return refuse(found.verdict, entry.id, summary, hint=hint, next_command=command, **blocks)
+    summary, hint, command = sentences[now.verdict]
+    blocks: dict[str, object] = {"changed": now.changed, "changed_details": now.details} if now.changed else {}
+    return refuse(now.verdict, entry.id, summary, hint=hint, next_command=command, **blocks)
 
 
 def _package(entry: Entry) -> str:
@@ -113,9 +138,9 @@ def _package(entry: Entry) -> str:
     return f"{owner['name']} {owner['version']}" if isinstance(owner, dict) else "the program"
 
 
-def _manifest_changed(found: Readiness) -> bool:
+def _manifest_changed(now: Readiness) -> bool:
     """Whether the manifest itself is among what changed: probing would prove the old one once more."""
-    return any(detail.split(" ")[0].endswith("extension.toml") for detail in found.details)
+    return any(detail.split(" ")[0].endswith("extension.toml") for detail in now.details)
 
 
 def _upgrade(entry: Entry) -> tuple[str, ...]:
@@ -126,6 +151,6 @@ def _upgrade(entry: Entry) -> tuple[str, ...]:
     return ("extension", "upgrade", "--manifest", path, "--execute")
 
 
-def _what_changed(found: Readiness) -> str:
-    groups = ", ".join(found.changed)
-    return f"{groups} ({', '.join(found.details)})" if found.details else groups
+def _what_changed(now: Readiness) -> str:
+    groups = ", ".join(now.changed)
+    return f"{groups} ({', '.join(now.details)})" if now.details else groups

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import refuse
-from loopx_host.lifecycle.extensions.identity import LauncherNotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 _NAMED = 5  # how many changed files a refusal names
 
 
-def moved(extension_id: str) -> Refused:
+def state_moved(extension_id: str) -> Refused:
     """Return the refusal of a compare-and-set that found the entry changed meanwhile."""
     return refuse(
         "state_moved",
@@ -40,45 +39,22 @@ def changed_during_run(extension_id: str, changed: list[str], ended: Ended) -> R
     )
 
 
-def missing_entrypoint(target: LauncherNotFound | Launcher, again: tuple[str, ...]) -> Refused:
-    """Return the refusal of a launcher that was not found, or of a pinned one that is gone."""
-    if isinstance(target, LauncherNotFound):
-        return refuse(
-            "entrypoint_missing",
-            target.name,
-            f"`{target.name}` is not an executable in any of: {', '.join(target.searched) or 'no directory'}",
-            hint="correct the path, or make the file executable (chmod +x)"
-            if "/" in target.name
-            else f"install the package that carries it into the environment loopx runs in: {target.environment}",
-            next_command=again,
-            searched=list(target.searched),
-        )
-    return refuse(
-        "entrypoint_missing",
-        target.path,
-        f"the pinned launcher {target.path} is not an executable file now",
-        hint="put the package back where it was, then repeat the command",
-        next_command=again,
-        searched=[target.path],
-    )
-
-
 def doctor_failed(
     extension_id: str,
-    target: Launcher,
+    launcher: Launcher,
     probed: Probe,
     doctor: dict[str, Any],
-    again: tuple[str, ...],
+    retry_command: tuple[str, ...],
     **blocks: object,
 ) -> Refused:
     """Return the refusal of a verb whose probe failed, with the doctor document as evidence."""
-    named = f"{target.path} -m {target.module}" if target.module else target.path
+    named = f"{launcher.path} -m {launcher.module}" if launcher.module else launcher.path
     return refuse(
         "doctor_failed",
         extension_id,
         f"the doctor of `{extension_id}` ({named}) failed: {probed.reason}",
         hint="repair the package, then repeat the command",
-        next_command=again,
+        next_command=retry_command,
         doctor=doctor,
         **blocks,
     )

@@ -1,36 +1,51 @@
-"""The verb `repair`: move what is damaged out of the way and keep it; nothing is ever deleted."""
+"""`extension repair`: move what is damaged out of the way and keep it; nothing is ever deleted."""
 
 from __future__ import annotations
 
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.extensions.plan import bind, content_digest
+from loopx_host.lifecycle.extensions.plan import content_digest, hold_to_plan
 from loopx_host.lifecycle.extensions.state import REPAIR, Replacement, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
-    from loopx_host.lifecycle.extensions.ports import Clock, StateStore
+    from loopx_host.lifecycle.extensions.ports import HasClock, HasStore, StateStore
+
+    class RepairPorts(HasStore, HasClock, Protocol):
+        """What repairing needs."""
+
 
 REPAIR_SCHEMA = "loopx_extension_repair_v0"
 
 
-def repair(*, store: StateStore, clock: Clock, execute: bool, plan: str | None = None) -> dict[str, Any]:
+class RepairRequest:
+    """Move what is damaged out of the way; a preview unless `execute`, held to `plan` where there is one."""
+
+    __slots__ = ("execute", "plan")
+
+    def __init__(self, *, execute: bool, plan: str | None = None) -> None:
+        self.execute = execute
+        self.plan = plan
+
+
+def repair(request: RepairRequest, ports: RepairPorts) -> dict[str, Any]:
     """Repair the state file (extension-formats, *Damage*).
 
     A file that is no state at all is moved aside as a whole. Of one with bad entries a copy is kept, and the
     entries are taken out. Raises Refused: `state_unsafe` and those of the store.
     """
+    store = ports.store
     try:
         state = State.parse(store.read(), store.location)
     except Refused as refused:
         if refused.code != "state_damaged":
             raise
-        return _whole(store, clock, refused, plan, execute=execute)
+        return _whole(refused, request, ports)
     bad = state.bad_entries()
-    rows = [{"id": one.id, "code": one.code, "reason": one.reason} for one in bad]
-    receipt = _receipt(store, rows, plan, execute=execute)
-    if not bad or not execute:
+    rows = [{"id": entry.id, "code": entry.code, "reason": entry.reason} for entry in bad]
+    receipt = _receipt(store, rows, request)
+    if not bad or not request.execute:
         return receipt
     kept: list[str] = []
 
@@ -38,21 +53,23 @@ def repair(*, store: StateStore, clock: Clock, execute: bool, plan: str | None =
         now = State.parse(data, store.location)
         if data is not None and now.damage is not None:
             kept.append(store.preserve(data, now.damage))
-        for one in now.bad_entries():
-            now = now.without_entry(one.id)
+        for entry in now.bad_entries():
+            now = now.without_entry(entry.id)
         return Replacement(now.to_bytes())  # the schemas of what is taken out stay, like the copy
 
     store.change(edit)
-    return {**receipt, "changed": True, "kept_as": kept[0] if kept else None, "at": clock.now()}
+    return {**receipt, "changed": True, "kept_as": kept[0] if kept else None, "at": ports.clock.now()}
 
 
-def _whole(store: StateStore, clock: Clock, refused: Refused, plan: str | None, *, execute: bool) -> dict[str, Any]:
+def _whole(refused: Refused, request: RepairRequest, ports: RepairPorts) -> dict[str, Any]:
+    """Move a file that is no state aside, whole."""
+    store = ports.store
     row = {"id": None, "code": refused.code, "reason": refused.diagnostic.summary}
-    receipt = _receipt(store, [row], plan, execute=execute)
-    if not execute:
+    receipt = _receipt(store, [row], request)
+    if not request.execute:
         return receipt
     place = store.set_aside(lambda: _is_damaged(store))
-    return {**receipt, "changed": place is not None, "kept_as": place, "at": clock.now()}
+    return {**receipt, "changed": place is not None, "kept_as": place, "at": ports.clock.now()}
 
 
 def _is_damaged(store: StateStore) -> bool:
@@ -63,19 +80,19 @@ def _is_damaged(store: StateStore) -> bool:
     return False
 
 
-def _receipt(store: StateStore, damaged: list[dict[str, Any]], plan: str | None, *, execute: bool) -> dict[str, Any]:
+def _receipt(store: StateStore, damaged: list[dict[str, Any]], request: RepairRequest) -> dict[str, Any]:
     digest = content_digest("repair", damaged)
-    bind(digest, plan, "repair", REPAIR[:-1])
+    hold_to_plan(digest, request.plan, "repair", REPAIR[:-1])
     return {
         "ok": True,
         "schema_version": REPAIR_SCHEMA,
         "operation": "repair",
-        "dry_run": not execute,
+        "dry_run": not request.execute,
         "changed": False,
         "would_change": bool(damaged),
         "state_file": store.location,
         "damaged": damaged,
         "kept_as": None,
         "plan": digest,
-        "next_command": REPAIR if damaged and not execute else None,
+        "next_command": REPAIR if damaged and not request.execute else None,
     }

@@ -1,4 +1,4 @@
-"""The verb `restore`: install what an export names, where exactly the same manifest is at hand."""
+"""`extension restore`: install what an export names, where exactly the same manifest is at hand."""
 
 from __future__ import annotations
 
@@ -7,90 +7,81 @@ from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import one_line
 from loopx_host.lifecycle.extensions.disable import disable
 from loopx_host.lifecycle.extensions.export import EXPORT_SCHEMA
-from loopx_host.lifecycle.extensions.install import install
-from loopx_host.lifecycle.extensions.plan import bind, content_digest
+from loopx_host.lifecycle.extensions.install import install_source
+from loopx_host.lifecycle.extensions.plan import content_digest, hold_to_plan
+from loopx_host.lifecycle.extensions.requests import ChangeRequest
 from loopx_host.lifecycle.extensions.state import BadEntry, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Protocol
 
-    from loopx_host.lifecycle.extensions.admission import Source
-    from loopx_host.lifecycle.extensions.ports import Clock, Packages, Processes, StateStore
+    from loopx_host.lifecycle.extensions.ports import CanProve, Packages
+    from loopx_host.lifecycle.extensions.source import HasSources, Source, Sources
+
+    class RestorePorts(CanProve, HasSources, Protocol):
+        """What restoring needs."""
+
 
 RESTORE_SCHEMA = "loopx_extension_restore_v0"
 # What became of a row; the first three mean that nothing is missing.
 DONE = frozenset({"installed", "would_install", "already_installed"})
 
 
-def restore(
-    data: bytes,
-    path: str,
-    *,
-    open_source: Callable[[str], Source],
-    store: StateStore,
-    packages: Packages,
-    processes: Processes,
-    clock: Clock,
-    core_capabilities: frozenset[str],
-    execute: bool,
-    plan: str | None,
-) -> dict[str, Any]:
+class RestoreRequest:
+    """Install what the export in `data` names; `path` is where it was read from, as it is shown."""
+
+    __slots__ = ("data", "execute", "path", "plan")
+
+    def __init__(self, data: bytes, path: str, *, execute: bool, plan: str | None = None) -> None:
+        self.data = data
+        self.path = path
+        self.execute = execute
+        self.plan = plan
+
+
+def restore(request: RestoreRequest, ports: RestorePorts) -> dict[str, Any]:
     """Install the extensions of an export whose manifest has the same digest here; list the rest.
 
     Each is an install of its own, doctor included. For what is missing the row carries the pip command that
     would bring it; it is never run. ``ok`` is false when an executed restore is incomplete.
     """
-    items = _items(data, path)
-
-    def install_one(source: Source, *, for_real: bool) -> dict[str, Any]:
-        return install(
-            source,
-            store=store,
-            packages=packages,
-            processes=processes,
-            clock=clock,
-            core_capabilities=core_capabilities,
-            execute=for_real,
-            plan=None,
-        )
-
-    def one(item: dict[str, Any], *, for_real: bool) -> dict[str, Any]:
-        try:
-            status = _standing(item, State.parse(store.read(), store.location))
-            if status is None:
-                source = _exported(open_source, item)
-                refused = install_one(source, for_real=for_real).get("would_refuse")
-                if refused:
-                    return _row(item, "refused", refused["code"], refused["error"], packages)
-                if for_real and not item["enabled"]:
-                    disable(item["id"], store=store, clock=clock, execute=True, plan=None)
-                status = "installed" if for_real else "would_install"
-        except Refused as refused_one:
-            said = refused_one.diagnostic
-            return _row(item, "refused", said.code, said.summary, packages)
-        return _row(item, status, None, None, packages)
-
-    rows = [one(item, for_real=False) for item in items]
-    digest = content_digest(
-        "restore", [[item["digest"], row["status"]] for item, row in zip(items, rows, strict=True)]
-    )
-    bind(digest, plan, "restore", ("extension", "restore", path))
-    if execute:
-        rows = [one(item, for_real=True) for item in items]
+    items, preview_command = _items(request.data, request.path), ("extension", "restore", request.path)
+    rows = [_restored(item, ports, execute=False) for item in items]
+    content = [[item["digest"], row["status"]] for item, row in zip(items, rows, strict=True)]
+    digest = content_digest("restore", content)
+    hold_to_plan(digest, request.plan, "restore", preview_command)
+    if request.execute:
+        rows = [_restored(item, ports, execute=True) for item in items]
     complete = all(row["status"] in DONE for row in rows)
     return {
-        "ok": complete or not execute,
+        "ok": complete or not request.execute,
         "schema_version": RESTORE_SCHEMA,
         "operation": "restore",
-        "dry_run": not execute,
+        "dry_run": not request.execute,
         "changed": any(row["status"] == "installed" for row in rows),
         "complete": complete,
         "extensions": rows,
         "plan": digest,
-        "next_command": None if execute else ("extension", "restore", path, "--execute"),
+        "next_command": None if request.execute else (*preview_command, "--execute"),
     }
+
+
+def _restored(item: dict[str, Any], ports: RestorePorts, *, execute: bool) -> dict[str, Any]:
+    """Restore one row of an export, or say what would become of it; a refusal becomes the row's."""
+    try:
+        status = _standing(item, State.parse(ports.store.read(), ports.store.location))
+        if status is None:
+            source = _exported(ports.sources, item)
+            refused = install_source(source, ports, execute=execute, plan=None).get("would_refuse")
+            if refused:
+                return _row(item, "refused", refused["code"], refused["error"], ports.packages)
+            if execute and not item["enabled"]:
+                disable(ChangeRequest(item["id"], execute=True), ports)
+            status = "installed" if execute else "would_install"
+    except Refused as refusal:
+        return _row(item, "refused", refusal.code, refusal.diagnostic.summary, ports.packages)
+    return _row(item, status, None, None, ports.packages)
 
 
 def _standing(item: dict[str, Any], state: State) -> str | None:
@@ -115,9 +106,9 @@ def _manifest_path(item: dict[str, Any]) -> str:
     return path
 
 
-def _exported(open_source: Callable[[str], Source], item: dict[str, Any]) -> Source:
+def _exported(sources: Sources, item: dict[str, Any]) -> Source:
     """Return the manifest an export names, if it still is that one. Raises Refused."""
-    source = open_source(_manifest_path(item))
+    source = sources.open(_manifest_path(item))
     if source.manifest.digest != item["digest"] or source.manifest.id != item["id"]:
         raise refuse(
             "manifest_changed",

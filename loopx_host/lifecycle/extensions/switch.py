@@ -8,119 +8,111 @@ from __future__ import annotations
 from loopx_host.core.errors import Refused
 from loopx_host.lifecycle.extensions import receipts
 from loopx_host.lifecycle.extensions.differences import differences
-from loopx_host.lifecycle.extensions.identity import LauncherNotFound
+from loopx_host.lifecycle.extensions.identity import Launcher
 from loopx_host.lifecycle.extensions.probe import probe
-from loopx_host.lifecycle.extensions.proof import proved, remembered
+from loopx_host.lifecycle.extensions.proof import with_event, with_probe
 from loopx_host.lifecycle.extensions.readiness import readiness
-from loopx_host.lifecycle.extensions.refusals import doctor_failed, missing_entrypoint
-from loopx_host.lifecycle.extensions.start_refusal import obstacle
+from loopx_host.lifecycle.extensions.refusals import doctor_failed
 from loopx_host.lifecycle.extensions.writing import replace_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.extensions.identity import Launcher
-    from loopx_host.lifecycle.extensions.ports import Clock, Packages, Processes, StateStore
+    from loopx_host.lifecycle.extensions.candidate import Candidate, Program
+    from loopx_host.lifecycle.extensions.ports import CanProve, Packages
     from loopx_host.lifecycle.extensions.probe import Probe
     from loopx_host.lifecycle.extensions.state import Entry
-    from loopx_host.registry.manifest import Manifest, Runtime
+    from loopx_host.registry.manifest import Manifest
 
 KEPT_REVISIONS = 5
 
 
 class Switch:
-    """One intended change of the active revision of `entry` to `manifest`, run through `target`.
+    """One intended change of the active revision of `entry` to `manifest`, run through `candidate`.
 
-    `revision` is the raw revision without its new pin; `again` the command that repeats the verb.
+    `revision` is the raw revision with its new pin; `retry_command` the command that repeats the verb.
     """
 
-    __slots__ = ("again", "entry", "manifest", "revision", "runtime", "target", "verb")
+    __slots__ = ("candidate", "entry", "manifest", "retry_command", "revision", "verb")
 
     def __init__(
         self,
         verb: str,
         entry: Entry,
         manifest: Manifest,
-        runtime: Runtime,
+        candidate: Candidate,
         revision: dict[str, Any],
-        target: Launcher | LauncherNotFound,
-        again: tuple[str, ...],
+        retry_command: tuple[str, ...],
     ) -> None:
         self.verb = verb
         self.entry = entry
         self.manifest = manifest
-        self.runtime = runtime
+        self.candidate = candidate
         self.revision = revision
-        self.target = target
-        self.again = again
+        self.retry_command = retry_command
+
+    def program(self, packages: Packages, *, may_start: bool) -> Program | Refused:
+        """Return what would be probed, or what the environment puts in its way."""
+        return self.candidate.startable(self.manifest.id, packages, self.retry_command, may_start=may_start)
 
     def receipt(self, *, executed: bool, doctor: dict[str, Any], plan: str) -> dict[str, Any]:
         """Return the operation document, as a preview or as done."""
-        owner = self.revision.get("distribution")
+        launcher = self.candidate.launcher
         return {
             **receipts.operation(self.verb, self.manifest, executed=executed, changed=executed, doctor=doctor),
             "previous_revision": self.entry.active.id,
             "enabled": self.entry.enabled if executed else None,
             "rollback_available": executed or self.entry.rollback_revision is not None,
-            "launcher": None if isinstance(self.target, LauncherNotFound) else self.target.pin(),
-            "owner": owner or receipts.UNOWNED,
+            "launcher": launcher.pin() if isinstance(launcher, Launcher) else None,
+            "owner": self.revision.get("distribution") or receipts.UNOWNED,
             "changes": differences(self.entry.manifest, self.manifest),
             "plan": plan,
         }
 
     def preview(self, plan: str, packages: Packages) -> dict[str, Any]:
         """Return what executing would do, with what the environment would refuse."""
-        refused = obstacle(self.manifest.id, self.runtime, self.target, packages, self.again, ask=False)
+        program = self.program(packages, may_start=False)
+        refused = program if isinstance(program, Refused) else None
         doctor = receipts.doctor_preview(self.manifest.id, self.manifest.version, available=refused is None)
         return {
             **self.receipt(executed=False, doctor=doctor, plan=plan),
             "would_refuse": receipts.would_refuse(refused),
-            "next_command": self.again,
+            "next_command": self.retry_command,
         }
 
 
-def carry_out(
-    switch: Switch,
-    plan: str,
-    *,
-    store: StateStore,
-    packages: Packages,
-    processes: Processes,
-    clock: Clock,
-) -> dict[str, Any]:
+def carry_out(switch: Switch, plan: str, ports: CanProve) -> dict[str, Any]:
     """Probe the new revision and switch to it in one compare-and-set.
 
     Raises Refused: `entrypoint_missing` or `doctor_failed` with `active_after`, `state_moved`, and the store's.
     """
-    target, manifest = switch.target, switch.manifest
-    refused = obstacle(manifest.id, switch.runtime, target, packages, switch.again, ask=True)
-    if refused is not None or isinstance(target, LauncherNotFound):
-        why = refused or missing_entrypoint(target, switch.again)
-        raise _with_active_after(why, switch, store, packages, processes, clock)
-    probed = probe(target, switch.runtime, packages, processes)
+    packages, manifest = ports.packages, switch.manifest
+    program = switch.program(packages, may_start=True)
+    if isinstance(program, Refused):
+        raise _with_active_after(program, switch.entry, ports)
+    probed = probe(program, packages, ports.processes)
     doctor = receipts.doctor_block(manifest.id, manifest.version, probed)
     if not probed.verified:
-        refused = doctor_failed(manifest.id, target, probed, doctor, switch.again)
-        raise _with_active_after(refused, switch, store, packages, processes, clock)
-    at = clock.now()
-    raw = switched(switch, probed, packages.platform(), at)
-    replace_entry(store, switch.entry, raw, manifest.snapshot)
-    before = switch.revision.get("proved_identity")
+        refused = doctor_failed(manifest.id, program.launcher, probed, doctor, switch.retry_command)
+        raise _with_active_after(refused, switch.entry, ports)
+    at = ports.clock.now()
+    replace_entry(ports.store, switch.entry, switched(switch, probed, packages.platform(), at), manifest.snapshot)
     receipt = {
         **switch.receipt(executed=True, doctor=doctor, plan=plan),
         "at": at,
         "duration_ms": doctor["duration_ms"],
     }
+    before = switch.revision.get("proved_identity")
     if before is None or switch.verb != "rollback":
         return receipt
-    return {**receipt, "code_changed": probed.identity is not None and before != probed.identity.digest}
+    return {**receipt, "code_changed": before != program.identity.digest}
 
 
 def switched(switch: Switch, probed: Probe, platform: str, at: str) -> dict[str, Any]:
     """Return the entry after the switch: the new revision active, the old one kept as the rollback target."""
     entry, revision = switch.entry, switch.revision
-    others = [one.raw for one in entry.revisions if one.id != revision["revision"]]
+    others = [kept.raw for kept in entry.revisions if kept.id != revision["revision"]]
     is_repin = revision["revision"] == entry.active.id
     raw = {
         **entry.raw,
@@ -135,46 +127,35 @@ def switched(switch: Switch, probed: Probe, platform: str, at: str) -> dict[str,
         "version": switch.manifest.version,
         "previous_revision": entry.active.id,
     }
-    return remembered(_pruned(proved(raw, probed, platform, at)), event)
+    return with_event(_pruned(with_probe(raw, probed, platform, at)), event)
 
 
 def _pruned(raw: dict[str, Any]) -> dict[str, Any]:
     """Keep the newest revisions, and always the active one and the rollback target."""
     protected = (raw["active_revision"], raw["rollback_revision"])
-    spare = [one for one in raw["revisions"] if one["revision"] not in protected]
-    excess = max(0, len(raw["revisions"]) - KEPT_REVISIONS)
-    dropped = [one["revision"] for one in spare[:excess]]
-    return {**raw, "revisions": [one for one in raw["revisions"] if one["revision"] not in dropped]}
+    spare = [kept["revision"] for kept in raw["revisions"] if kept["revision"] not in protected]
+    dropped = spare[: max(0, len(raw["revisions"]) - KEPT_REVISIONS)]
+    return {**raw, "revisions": [kept for kept in raw["revisions"] if kept["revision"] not in dropped]}
 
 
-def _with_active_after(
-    refused: Refused,
-    switch: Switch,
-    store: StateStore,
-    packages: Packages,
-    processes: Processes,
-    clock: Clock,
-) -> Refused:
-    """Say what the failed switch leaves: the active revision, proved again if its runtime was replaced.
+def _with_active_after(refused: Refused, entry: Entry, ports: CanProve) -> Refused:
+    """Say what a failed switch leaves: the active revision, proved again if its runtime was replaced.
 
     The package's files may have been replaced before the switch was tried. Then the old proof is stale
     through no fault of the old manifest, which may well still run on the new files.
     """
-    entry = switch.entry
-    after, again = "disabled", None
-    if entry.enabled:
-        after, again = _ready_or_proved(entry, store, packages, processes, clock)
+    after, doctor = _ready_or_proved(entry, ports) if entry.enabled else ("disabled", None)
     blocks: dict[str, Any] = {"active_after": after, "active_revision": entry.active.id}
-    if again is not None:
-        blocks["active_doctor"] = again
+    if doctor is not None:
+        blocks["active_doctor"] = doctor
     if after == "stale":
         owner = entry.active.raw.get("distribution")
         launcher = (entry.active.launcher or {}).get("path")
-        command = packages.pip_command(owner, launcher) if owner else None
+        command = ports.packages.pip_command(owner, launcher) if owner else None
         blocks["restore"] = {"distribution": owner, "command": command}
     refused.blocks.update(blocks)
-    said = refused.diagnostic
-    said.hint = f"{said.hint}; {_SENTENCE[after].format(revision=entry.active.id)}"
+    diagnostic = refused.diagnostic
+    diagnostic.hint = f"{diagnostic.hint}; {_SENTENCE[after].format(revision=entry.active.id)}"
     return refused
 
 
@@ -185,23 +166,22 @@ _SENTENCE = {
 }
 
 
-def _ready_or_proved(
-    entry: Entry, store: StateStore, packages: Packages, processes: Processes, clock: Clock
-) -> tuple[str, dict[str, Any] | None]:
+def _ready_or_proved(entry: Entry, ports: CanProve) -> tuple[str, dict[str, Any] | None]:
     """Return (`ready` or `stale`, the doctor document if the active revision had to be proved again)."""
-    found, runtime = readiness(entry, packages), entry.manifest.runtime
-    if found.is_ready:
+    packages = ports.packages
+    now = readiness(entry, packages)
+    if now.provider is not None:
         return "ready", None
-    if found.verdict != "readiness_stale" or found.target is None or runtime is None:
+    if now.program is None:
         return "stale", None
-    probed = probe(found.target, runtime, packages, processes)
+    probed = probe(now.program, packages, ports.processes)
     doctor = receipts.doctor_block(entry.id, entry.manifest.version, probed)
     if not probed.verified:
         return "stale", doctor
-    at = clock.now()
+    at = ports.clock.now()
     event = {"at": at, "operation": "doctor", "revision": entry.active.id, "failure_kind": None}
     try:
-        replace_entry(store, entry, remembered(proved(entry.raw, probed, packages.platform(), at), event))
+        replace_entry(ports.store, entry, with_event(with_probe(entry.raw, probed, packages.platform(), at), event))
     except Refused:  # what is to be said is why the switch failed; the proof can be made again
         return "stale", doctor
     return "ready", doctor

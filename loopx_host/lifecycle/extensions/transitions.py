@@ -37,7 +37,7 @@ def state_of(entry: Entry | None) -> str:
     return ENABLED if entry.enabled else DISABLED
 
 
-def admit(state: State, extension_id: str, verb: str) -> Entry | None:
+def starting_entry(state: State, extension_id: str, verb: str) -> Entry | None:
     """Return the entry that `verb` starts from, None when it starts from nothing.
 
     Raises Refused: the code of a bad entry, `already_installed`, `extension_not_installed`, `extension_disabled`.
@@ -46,15 +46,15 @@ def admit(state: State, extension_id: str, verb: str) -> Entry | None:
     if isinstance(found, BadEntry):
         raise found.refusal()
     if (state_of(found), verb) not in NEXT:
-        raise _refusal(extension_id, found, verb)
+        raise _impossible(extension_id, found, verb)
     return found
 
 
-def present(state: State, extension_id: str, verb: str) -> Entry:
-    """Return the entry of a verb that needs one; see `admit`."""
-    entry = admit(state, extension_id, verb)
+def installed_entry(state: State, extension_id: str, verb: str) -> Entry:
+    """Return the entry of a verb that needs one; raises as `starting_entry` does."""
+    entry = starting_entry(state, extension_id, verb)
     if entry is None:  # no row lets such a verb start from `absent`
-        raise _refusal(extension_id, None, verb)
+        raise _impossible(extension_id, None, verb)
     return entry
 
 
@@ -63,7 +63,7 @@ def enabled_after(entry: Entry | None, verb: str) -> bool:
     return NEXT[state_of(entry), verb] == ENABLED
 
 
-def _refusal(extension_id: str, found: Entry | None, verb: str) -> Refused:
+def _impossible(extension_id: str, found: Entry | None, verb: str) -> Refused:
     shown = one_line(extension_id, 60)
     if found is None:
         return refuse(
@@ -81,15 +81,10 @@ def _refusal(extension_id: str, found: Entry | None, verb: str) -> Refused:
             hint="a changed manifest is trusted by `upgrade`; see what is active",
             next_command=("extension", "show", shown),
         )
-    return disabled(found)
-
-
-def disabled(entry: Entry) -> Refused:
-    """Return the refusal of a verb that a disabled extension does not serve."""
     return refuse(
         "extension_disabled",
-        entry.id,
-        f"extension `{entry.id}` is disabled",
+        found.id,
+        f"extension `{found.id}` is disabled",
         hint="enabling it probes it first",
-        next_command=("extension", "enable", entry.id, "--execute"),
+        next_command=("extension", "enable", found.id, "--execute"),
     )

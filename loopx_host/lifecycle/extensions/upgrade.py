@@ -1,99 +1,85 @@
-"""The verb `upgrade`: trust another revision of an installed extension, once its doctor proved it."""
+"""`extension upgrade`: trust another revision of an installed extension, once its doctor proved it."""
 
 from __future__ import annotations
 
 from loopx_host.core.errors import refuse
-from loopx_host.lifecycle.extensions.admission import pins, refuse_capability_clash, runtime_to_prove
+from loopx_host.lifecycle.extensions.candidate import Candidate
 from loopx_host.lifecycle.extensions.differences import added_permissions
 from loopx_host.lifecycle.extensions.identity import Launcher
-from loopx_host.lifecycle.extensions.pinned import identified
-from loopx_host.lifecycle.extensions.plan import bind, plan_digest
+from loopx_host.lifecycle.extensions.pins import pins
+from loopx_host.lifecycle.extensions.plan import hold_to_plan, plan_digest
+from loopx_host.lifecycle.extensions.preconditions import refuse_capability_clash, runtime_to_prove
+from loopx_host.lifecycle.extensions.source import source_to_trust
 from loopx_host.lifecycle.extensions.state import State
 from loopx_host.lifecycle.extensions.switch import Switch, carry_out
-from loopx_host.lifecycle.extensions.transitions import present
+from loopx_host.lifecycle.extensions.transitions import installed_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
-    from loopx_host.lifecycle.extensions.admission import Source
+    from loopx_host.core.errors import Refused
     from loopx_host.lifecycle.extensions.identity import LauncherNotFound
-    from loopx_host.lifecycle.extensions.ports import Clock, Packages, Processes, StateStore
+    from loopx_host.lifecycle.extensions.ports import CanProve, Packages
+    from loopx_host.lifecycle.extensions.requests import TrustRequest
+    from loopx_host.lifecycle.extensions.source import HasSources, Source
     from loopx_host.lifecycle.extensions.state import Entry
+
+    class UpgradePorts(CanProve, HasSources, Protocol):
+        """What upgrading by id or path needs."""
+
 
 VERB = "upgrade"
 ACCEPT = "--accept-permissions"
 
 
-def upgrade(
-    source: Source,
-    *,
-    store: StateStore,
-    packages: Packages,
-    processes: Processes,
-    clock: Clock,
-    core_capabilities: frozenset[str],
-    execute: bool,
-    plan: str | None,
-    accept_permissions: bool,
-) -> dict[str, Any]:
+def upgrade(request: TrustRequest, ports: UpgradePorts) -> dict[str, Any]:
     """Upgrade one extension, or say what upgrading it would do (contract section 5).
 
     A disabled extension stays disabled; the same revision is refused unless its launcher moved, which is
     then only pinned anew. Raises Refused; after a failed probe the document says what is active and how usable.
     """
-    manifest = source.manifest
-    state = State.parse(store.read(), store.location)
-    entry = present(state, manifest.id, VERB)
-    refuse_capability_clash(manifest, state, core_capabilities)
-    runtime = runtime_to_prove(manifest)
-    target = packages.resolve(runtime, source.folder)
-    _refuse_same(entry, source, target, packages)
+    source = source_to_trust(VERB, request, ports)
+    manifest, packages = source.manifest, ports.packages
+    state = State.parse(ports.store.read(), ports.store.location)
+    entry = installed_entry(state, manifest.id, VERB)
+    refuse_capability_clash(manifest, state)
+    candidate = Candidate.resolve(runtime_to_prove(manifest), source.folder, packages)
+    _refuse_same(entry, source, candidate.launcher, packages)
     added = added_permissions(entry.manifest, manifest)
-    if added and not accept_permissions:
+    if added and not request.accept_permissions:
         raise _permissions_grow(source, added)
-    identity = identified(target, packages)
-    digest = plan_digest(
-        VERB, entry.id, entry, to=manifest, target=target, identity=identity, permissions_added=added
-    )
+    digest = plan_digest(VERB, entry.id, entry, to=manifest, candidate=candidate, permissions_added=added)
     flags = (ACCEPT,) if added else ()
-    bind(digest, plan, entry.id, source.preview(VERB, *flags))
-    revision = _revision(source, target, packages, clock)
-    again = source.command(VERB, *flags)
-    switch = Switch(VERB, entry, manifest, runtime, revision, target, again)
-    if not execute:
-        return {**switch.preview(digest, packages), **_kept(source, revision)}
-    done = carry_out(switch, digest, store=store, packages=packages, processes=processes, clock=clock)
-    return {**done, **_kept(source, revision)}
-
-
-def _revision(
-    source: Source, target: Launcher | LauncherNotFound, packages: Packages, clock: Clock
-) -> dict[str, Any]:
-    if not isinstance(target, Launcher):
-        return {"revision": source.manifest.revision}
-    return source.revision(target, packages, clock.now())
-
-
-def _kept(source: Source, revision: dict[str, Any]) -> dict[str, Any]:
+    hold_to_plan(digest, request.plan, entry.id, source.preview(VERB, *flags))
+    revision = _revision(source, candidate.launcher, packages, ports.clock.now())
+    switch = Switch(VERB, entry, manifest, candidate, revision, source.command(VERB, *flags))
+    receipt = carry_out(switch, digest, ports) if request.execute else switch.preview(digest, packages)
     return {
+        **receipt,
         "manifest_path": source.path,
         "warnings": source.warnings(revision.get("distribution")),
     }
 
 
-def _is_pinned(entry: Entry, target: Launcher, packages: Packages) -> bool:
+def _revision(source: Source, launcher: Launcher | LauncherNotFound, packages: Packages, at: str) -> dict[str, Any]:
+    if not isinstance(launcher, Launcher):
+        return {"revision": source.manifest.revision}
+    return source.revision(launcher, packages, at)
+
+
+def _is_pinned(entry: Entry, launcher: Launcher, packages: Packages) -> bool:
     """Whether the active revision is pinned to this launcher, and to what its package brings into the host now."""
     raw = entry.active.raw
-    now = pins(target, entry.id, packages)
+    now = pins(launcher, entry.id, packages)
     return now["launcher"] == entry.active.launcher and all(
         now[key] == raw.get(key, []) for key in ("plugins", "commands")
     )
 
 
-def _refuse_same(entry: Entry, source: Source, target: Launcher | LauncherNotFound, packages: Packages) -> None:
+def _refuse_same(entry: Entry, source: Source, launcher: Launcher | LauncherNotFound, packages: Packages) -> None:
     same = source.manifest.revision == entry.active.id
-    if same and (not isinstance(target, Launcher) or _is_pinned(entry, target, packages)):
+    if same and (not isinstance(launcher, Launcher) or _is_pinned(entry, launcher, packages)):
         raise refuse(
             "same_revision",
             entry.id,
@@ -103,7 +89,7 @@ def _refuse_same(entry: Entry, source: Source, target: Launcher | LauncherNotFou
         )
 
 
-def _permissions_grow(source: Source, added: list[str]) -> Exception:
+def _permissions_grow(source: Source, added: list[str]) -> Refused:
     return refuse(
         "permissions_grow",
         source.manifest.id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.lifecycle.extensions.refusals import moved
+from loopx_host.lifecycle.extensions.refusals import state_moved
 from loopx_host.lifecycle.extensions.state import State
 
 TYPE_CHECKING = False
@@ -43,7 +43,7 @@ def _change(
     def apply(data: bytes | None) -> Replacement:
         state = State.parse(data, store.location)
         if state.token(extension_id) != expected:
-            raise moved(extension_id)
+            raise state_moved(extension_id)
         if data is not None and state.damage is not None:
             store.preserve(data, state.damage)
         return edit(state).replacement(schemas)

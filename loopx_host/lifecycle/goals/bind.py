@@ -1,105 +1,144 @@
-"""The verbs `capability bind` and `capability unbind`: let a goal use operations of one provider, pinned."""
+"""`capability bind` and `capability unbind`: let a goal use operations of one provider, pinned."""
 
 from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.errors import refuse
 from loopx_host.core.text import one_line
+from loopx_host.lifecycle.dispatch.call_provider import refuse_when_off
 from loopx_host.lifecycle.extensions.activation import Activation
-from loopx_host.lifecycle.extensions.plan import bind as bind_plan
+from loopx_host.lifecycle.extensions.plan import hold_to_plan
 from loopx_host.lifecycle.extensions.readiness import readiness
 from loopx_host.lifecycle.extensions.state import BadEntry, Replacement, State
 from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest, binding_of
+from loopx_host.lifecycle.goals.capability_providers import choose_provider, providers_of, refuse_unowned
 from loopx_host.lifecycle.goals.contracts import refuse_mismatch
-from loopx_host.lifecycle.goals.offered import Offer, chosen, offers, refuse_unowned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
     from loopx_host.core.errors import Refused
-    from loopx_host.lifecycle.extensions.ports import Discovery, Packages, Plugins, StateStore
+    from loopx_host.lifecycle.dispatch.ports import HasPlugins, HasSwitch
+    from loopx_host.lifecycle.extensions.ports import HasDiscovery, HasPackages, HasStore, Packages, StateStore
+    from loopx_host.lifecycle.goals.capability_providers import CapabilityProvider
+    from loopx_host.lifecycle.goals.ports import HasBindings
+
+    class BindPorts(HasStore, HasBindings, HasPackages, HasDiscovery, HasPlugins, HasSwitch, Protocol):
+        """What binding needs."""
+
 
 RECEIPT_SCHEMA = "loopx_goal_external_capability_binding_receipt_v0"
 _GOAL_LENGTH = 128
 _CONTRACTS = "loopx_capability_contracts"
 
 
-def bind(
-    capability_id: str,
-    *,
-    goal_id: str,
-    operations: list[str],
-    provider_id: str | None,
-    store: StateStore,
-    bindings: StateStore,
-    packages: Packages,
-    discovery: Discovery,
-    plugins: Plugins,
-    execute: bool,
-    plan: str | None = None,
-) -> dict[str, Any]:
+class BindRequest:
+    """Let a goal use operations of a capability; `provider_id` names the extension where several could serve it."""
+
+    __slots__ = ("capability_id", "execute", "goal_id", "operations", "plan", "provider_id")
+
+    def __init__(
+        self,
+        capability_id: str,
+        *,
+        goal_id: str,
+        operations: list[str],
+        execute: bool,
+        provider_id: str | None = None,
+        plan: str | None = None,
+    ) -> None:
+        self.capability_id = capability_id
+        self.goal_id = goal_id
+        self.operations = operations
+        self.provider_id = provider_id
+        self.execute = execute
+        self.plan = plan
+
+
+class UnbindRequest:
+    """Take away what binds a goal to a capability."""
+
+    __slots__ = ("capability_id", "execute", "goal_id", "plan")
+
+    def __init__(self, capability_id: str, *, goal_id: str, execute: bool, plan: str | None = None) -> None:
+        self.capability_id = capability_id
+        self.goal_id = goal_id
+        self.execute = execute
+        self.plan = plan
+
+
+def bind(request: BindRequest, ports: BindPorts) -> dict[str, Any]:
     """Bind a goal to operations of one ready provider, its revision and profile digest (contract section 7).
 
     A preview writes nothing and calls no package; executed, the contract of the capability is compared first, as the
     provider's own package and that of whoever declares the capability bring it.
     Raises Refused: `usage_error`, `capability_unavailable`, `capability_ambiguous`, `provider_unowned`,
-    `operation_unknown`, `contract_mismatch`, those of the stores and of `Plugins.call`.
+    `operation_unknown`, `contract_mismatch`, `extensions_off`, those of the stores and of `Plugins.call`.
     """
+    if request.execute:
+        refuse_when_off(ports)
+    goal_id, capability_id, bindings = request.goal_id, request.capability_id, ports.bindings
     _refuse_goal(goal_id)
-    state = State.parse(store.read(), store.location)
-    offer = chosen(capability_id, offers(capability_id, state, packages), provider_id, packages, discovery)
-    refuse_unowned(offer, packages)
-    refuse_unknown(capability_id, offer, operations)
+    state = State.parse(ports.store.read(), ports.store.location)
+    provider = choose_provider(
+        capability_id, providers_of(capability_id, state, ports.packages), request.provider_id, ports
+    )
+    refuse_unowned(provider, ports.packages)
+    refuse_unknown(capability_id, provider, request.operations)
     binding = binding_of(
         goal_id,
         capability_id,
-        operations,
-        extension_id=offer.entry.id,
-        revision=offer.entry.active.id,
-        profile_digest=offer.profile["digest"],
+        request.operations,
+        extension_id=provider.entry.id,
+        revision=provider.entry.active.id,
+        profile_digest=provider.profile["digest"],
     )
     present = Bindings.parse(bindings.read(), bindings.location).find(goal_id, capability_id)
-    flags = [part for operation in binding["operations"] for part in ("--operation", operation)]
-    again = ("capability", "bind", capability_id, "--goal-id", goal_id, *flags)
-    token = _token("bind", present, binding)
-    bind_plan(token, plan, capability_id, again)
+    preview_command = bind_command(binding)
+    digest = _plan("bind", present, binding)
+    hold_to_plan(digest, request.plan, capability_id, preview_command)
     same = present == binding
-    if execute and not same:
-        for activation in _with_contracts(capability_id, offer, state, packages):
-            refuse_mismatch(offer, capability_id, plugins.call(activation, _CONTRACTS, {}))
+    if request.execute and not same:
+        for activation in _with_contracts(capability_id, provider, state, ports.packages):
+            refuse_mismatch(provider, capability_id, ports.plugins.call(activation, _CONTRACTS, {}))
         bindings.change(lambda data: Replacement(Bindings.parse(data, bindings.location).with_binding(binding)))
     return {
-        **_receipt(bindings, goal_id, capability_id, execute=execute, same=same),
+        **_receipt(bindings, goal_id, capability_id, execute=request.execute, same=same),
         "binding": binding,
         "binding_digest": binding_digest(binding),
-        "plan": token,
-        "next_command": None if execute or same else (*again, "--execute"),
+        "plan": digest,
+        "next_command": None if request.execute or same else (*preview_command, "--execute"),
     }
 
 
-def unbind(
-    capability_id: str, *, goal_id: str, bindings: StateStore, execute: bool, plan: str | None = None
-) -> dict[str, Any]:
+def unbind(request: UnbindRequest, ports: HasBindings) -> dict[str, Any]:
     """Take a binding away; needs neither the provider nor its package. Raises Refused `binding_missing`."""
+    goal_id, capability_id, bindings = request.goal_id, request.capability_id, ports.bindings
     present = Bindings.parse(bindings.read(), bindings.location).find(goal_id, capability_id)
     if present is None:
-        raise missing(goal_id, capability_id)
-    again = ("capability", "unbind", capability_id, "--goal-id", goal_id)
-    token = _token("unbind", present, None)
-    bind_plan(token, plan, capability_id, again)
-    if execute:
+        raise binding_missing(goal_id, capability_id)
+    preview_command = ("capability", "unbind", capability_id, "--goal-id", goal_id)
+    digest = _plan("unbind", present, None)
+    hold_to_plan(digest, request.plan, capability_id, preview_command)
+    if request.execute:
         bindings.change(
             lambda data: Replacement(Bindings.parse(data, bindings.location).without(goal_id, capability_id))
         )
     return {
-        **_receipt(bindings, goal_id, capability_id, execute=execute, same=False),
-        "status": "removed" if execute else "ready",
+        **_receipt(bindings, goal_id, capability_id, execute=request.execute, same=False),
+        "status": "removed" if request.execute else "ready",
         "binding": present,
         "binding_digest": binding_digest(present),
-        "plan": token,
-        "next_command": None if execute else (*again, "--execute"),
+        "plan": digest,
+        "next_command": None if request.execute else (*preview_command, "--execute"),
     }
+
+
+def bind_command(binding: dict[str, Any], *more: str) -> tuple[str, ...]:
+    """Return the command that previews a binding of the same operations, and of `more`."""
+    flags = [part for operation in (*binding["operations"], *more) for part in ("--operation", operation)]
+    return ("capability", "bind", binding["capability_id"], "--goal-id", binding["goal_id"], *flags)
 
 
 def _refuse_goal(goal_id: str) -> None:
@@ -111,7 +150,7 @@ def _refuse_goal(goal_id: str) -> None:
         raise refuse("goal_invalid", shown, f"`{shown}` is no goal id", hint=hint)
 
 
-def missing(goal_id: str, capability_id: str, operation_id: str | None = None) -> Refused:
+def binding_missing(goal_id: str, capability_id: str, operation_id: str | None = None) -> Refused:
     """Return the refusal for a goal that is not bound to a capability; the next command would bind it."""
     goal, capability = one_line(goal_id, 60), one_line(capability_id, 60)
     wanted = ("--operation", one_line(operation_id, 60)) if operation_id else ()
@@ -125,20 +164,22 @@ def missing(goal_id: str, capability_id: str, operation_id: str | None = None) -
     )
 
 
-def _with_contracts(capability_id: str, offer: Offer, state: State, packages: Packages) -> list[Activation]:
+def _with_contracts(
+    capability_id: str, provider: CapabilityProvider, state: State, packages: Packages
+) -> list[Activation]:
     """Return whom to ask: the provider, and every other ready extension that declares the capability."""
     declaring = [
         entry
         for entry in state.entries()
         if not isinstance(entry, BadEntry)
-        and entry.id != offer.entry.id
-        and any(one["id"] == capability_id for one in entry.manifest.capabilities)
+        and entry.id != provider.entry.id
+        and any(capability["id"] == capability_id for capability in entry.manifest.capabilities)
     ]
     ready = [entry for entry in declaring if readiness(entry, packages).is_ready]
-    return [one for one in map(Activation.of, [offer.entry, *ready]) if one.plugins]
+    return [activation for activation in map(Activation.of, [provider.entry, *ready]) if activation.plugins]
 
 
-def _token(verb: str, present: dict[str, Any] | None, binding: dict[str, Any] | None) -> str:
+def _plan(verb: str, present: dict[str, Any] | None, binding: dict[str, Any] | None) -> str:
     """Return the plan of a change of bindings: what is there and what would be."""
     return f"sha256:{canonical_digest([verb, present, binding])}"
 
@@ -161,12 +202,12 @@ def _receipt(bindings: StateStore, goal_id: str, capability_id: str, *, execute:
     }
 
 
-def refuse_unknown(capability_id: str, offer: Offer, operations: list[str]) -> None:
+def refuse_unknown(capability_id: str, provider: CapabilityProvider, operations: list[str]) -> None:
     """Refuse operations that a profile does not have. Raises Refused `operation_unknown`."""
-    known = [one["id"] for one in offer.operations]
-    for operation in operations:
-        if operation not in known:
-            shown = one_line(operation, 60)
+    known = [operation["id"] for operation in provider.operations]
+    for named in operations:
+        if named not in known:
+            shown = one_line(named, 60)
             raise refuse(
                 "operation_unknown",
                 shown,

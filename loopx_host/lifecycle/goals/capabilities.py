@@ -1,52 +1,47 @@
-"""The verbs `capability list` and `capability show`: from manifests and state alone, nothing is started."""
+"""`capability list` and `capability show`: from manifests and state alone, nothing is started."""
 
 from __future__ import annotations
 
 from loopx_host.core.errors import refuse
 from loopx_host.core.text import one_line
-from loopx_host.lifecycle.extensions.readiness import readiness, refusal
+from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
 from loopx_host.lifecycle.extensions.state import BadEntry, State
 from loopx_host.registry.catalog import Declaration, Provider, catalog, detail
 from loopx_host.registry.manifest import Manifest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
-    from loopx_host.lifecycle.extensions.admission import Source
-    from loopx_host.lifecycle.extensions.ports import Discovery, Packages, Projections, StateStore
+    from loopx_host.lifecycle.dispatch.ports import HasSwitch
+    from loopx_host.lifecycle.extensions.ports import HasClock, HasPackages, HasProjections, HasStore, Packages
+    from loopx_host.lifecycle.extensions.source import HasSources, Source
     from loopx_host.lifecycle.extensions.state import Entry
     from loopx_host.registry.rows import TrainMember
+
+    class CatalogPorts(HasStore, HasPackages, HasSources, HasProjections, HasClock, HasSwitch, Protocol):
+        """What the catalogue is made from."""
+
 
 CATALOG_SCHEMA = "loopx_capability_catalog_v0"
 DETAIL_SCHEMA = "loopx_capability_detail_v0"
 
 
-def list_capabilities(
-    *,
-    store: StateStore,
-    packages: Packages,
-    discovery: Discovery,
-    projections: Projections,
-    declared: Source | None,
-    now: str,
-    is_off: bool = False,
-) -> dict[str, Any]:
-    """Return the catalogue: what is installed, what packages and the train offer, what `declared` would bring.
+def list_capabilities(manifest_path: str | None, ports: CatalogPorts) -> dict[str, Any]:
+    """Return the catalogue: what is installed, what packages and the train offer, what a manifest would bring.
 
-    A pure function of activation state, index and train; nothing is started and no package is loaded. With `is_off`
-    the host runs bare, and nothing is ready.
+    A pure function of activation state, index and train; nothing is started and no package is loaded. Where the host
+    runs bare, nothing is ready.
     """
-    providers, invalid = _providers(store, packages, discovery, declared)
-    for provider in providers if is_off else []:
-        provider.switch_off()
+    providers, invalid = _providers(manifest_path, ports)
     surfaces: list[dict[str, Any]] = []
     if any(
-        isinstance(one.manifest, Manifest) and one.manifest.form.get("presentation_surfaces") for one in providers
+        isinstance(provider.manifest, Manifest) and provider.manifest.form.get("presentation_surfaces")
+        for provider in providers
     ):
         from loopx_host.registry.surfaces import surface_rows  # and with it the classifier, which nobody else needs
 
-        surfaces = surface_rows(providers, projections.read, now)
+        surfaces = surface_rows(providers, ports.projections.read, ports.clock.now())
     return {
         "ok": True,
         "schema_version": CATALOG_SCHEMA,
@@ -56,21 +51,11 @@ def list_capabilities(
     }
 
 
-def show_capability(
-    capability_id: str,
-    *,
-    store: StateStore,
-    packages: Packages,
-    discovery: Discovery,
-    declared: Source | None,
-    is_off: bool = False,
-) -> dict[str, Any]:
+def show_capability(capability_id: str, manifest_path: str | None, ports: CatalogPorts) -> dict[str, Any]:
     """Return one capability. Raises Refused `capability_not_found`, for an internal one too."""
-    providers, _ = _providers(store, packages, discovery, declared)
-    for provider in providers if is_off else []:
-        provider.switch_off()
-    found = detail(capability_id, providers)
-    if found is None:
+    providers, _ = _providers(manifest_path, ports)
+    row = detail(capability_id, providers)
+    if row is None:
         shown = one_line(capability_id, 60)
         raise refuse(
             "capability_not_found",
@@ -79,21 +64,21 @@ def show_capability(
             hint="see which are",
             next_command=("capability", "list"),
         )
-    return {"ok": True, "schema_version": DETAIL_SCHEMA, "capability": found}
+    return {"ok": True, "schema_version": DETAIL_SCHEMA, "capability": row}
 
 
-def _providers(
-    store: StateStore, packages: Packages, discovery: Discovery, declared: Source | None
-) -> tuple[list[Provider], list[dict[str, Any]]]:
-    entries = State.parse(store.read(), store.location).entries()
+def _providers(manifest_path: str | None, ports: CatalogPorts) -> tuple[list[Provider], list[dict[str, Any]]]:
+    """Return who provides what: installed, only declared in a manifest, offered by packages, missing of the train."""
+    declared = ports.sources.open(manifest_path) if manifest_path else None
+    entries = State.parse(ports.store.read(), ports.store.location).entries()
     invalid = [{"id": entry.id, "code": entry.code} for entry in entries if isinstance(entry, BadEntry)]
-    providers = [_installed(entry, packages) for entry in entries if not isinstance(entry, BadEntry)]
+    providers = [_installed(entry, ports.packages) for entry in entries if not isinstance(entry, BadEntry)]
     known = {entry.id for entry in entries}
     if declared is not None and declared.manifest.digest not in _digests(providers):
-        providers = [one for one in providers if one.manifest.id != declared.manifest.id]
+        providers = [provider for provider in providers if provider.manifest.id != declared.manifest.id]
         providers.append(_only_declared(declared))
         known.add(declared.manifest.id)
-    rows, _ = discovery.offers(rebuild=False)
+    rows, _ = ports.discovery.offers(rebuild=False)
     for row in rows:
         if row["id"] in known or row["id"] is None:
             continue
@@ -102,22 +87,26 @@ def _providers(
         else:
             invalid.append({"id": row["id"], "code": row["code"]})
         known.add(row["id"])
-    providers += [_of_train(one, packages) for one in discovery.train() if one["extension_id"] not in known]
+    providers += [
+        _of_train(member, ports.packages) for member in ports.discovery.train() if member["extension_id"] not in known
+    ]
+    for provider in providers if ports.is_off else []:
+        provider.switch_off()
     return providers, invalid
 
 
 def _digests(providers: list[Provider]) -> set[str]:
-    return {one.manifest.digest for one in providers if isinstance(one.manifest, Manifest)}
+    return {provider.manifest.digest for provider in providers if isinstance(provider.manifest, Manifest)}
 
 
 def _installed(entry: Entry, packages: Packages) -> Provider:
-    found = readiness(entry, packages)
-    refused = None if found.is_ready else refusal(entry, found)
+    now = readiness(entry, packages)
+    refused = None if now.is_ready else why_not_ready(now)
     return Provider(
         entry.manifest,
         installed=True,
         enabled=entry.enabled,
-        ready=found.is_ready,
+        ready=now.is_ready,
         reason=refused.code if refused else None,
         next_command=refused.diagnostic.next_command if refused else None,
     )
@@ -135,11 +124,11 @@ def _offered(row: dict[str, Any]) -> Provider:
     )
 
 
-def _of_train(one: TrainMember, packages: Packages) -> Provider:
+def _of_train(member: TrainMember, packages: Packages) -> Provider:
     """Return the provider of a package of the release train that is not there."""
-    owner = {"name": one["distribution"], "version": one["version"]}
+    owner = {"name": member["distribution"], "version": member["version"]}
     return Provider(
-        Declaration(one["extension_id"], one["version"], one["declares"]),
+        Declaration(member["extension_id"], member["version"], member["declares"]),
         installed=False,
         enabled=False,
         ready=False,

@@ -8,10 +8,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopx_host.lifecycle.goals.offered import Offer
+    from loopx_host.lifecycle.goals.capability_providers import CapabilityProvider
 
 
-def refuse_mismatch(offer: Offer, capability_id: str, answers: list[Any]) -> None:
+def refuse_mismatch(provider: CapabilityProvider, capability_id: str, answers: list[Any]) -> None:
     """Refuse a provider whose operations are not those of the contract.
 
     `answers` are what the hook `loopx_capability_contracts` returned; contracts of other capabilities do not matter.
@@ -20,21 +20,21 @@ def refuse_mismatch(offer: Offer, capability_id: str, answers: list[Any]) -> Non
     if not all(isinstance(answer, list) and all(map(_is_contract, answer)) for answer in answers):
         raise refuse(
             "plugin_hook_failed",
-            offer.entry.id,
-            f"`{offer.entry.id}` declares as its contracts what is no list of contracts",
+            provider.entry.id,
+            f"`{provider.entry.id}` declares as its contracts what is no list of contracts",
             hint="a contract has an id and a list of operations, each with an id",
-            next_command=("extension", "disable", offer.entry.id, "--execute"),
+            next_command=("extension", "disable", provider.entry.id, "--execute"),
         )
-    for contract in (one for answer in answers for one in answer):
+    for contract in (contract for answer in answers for contract in answer):
         if contract["id"] != capability_id:
             continue
-        effects = {one["id"]: one.get("effect_class") for one in contract["operations"]}
-        for operation in offer.operations:
+        effects = {operation["id"]: operation.get("effect_class") for operation in contract["operations"]}
+        for operation in provider.operations:
             if effects.get(operation["id"]) != operation["effect_class"]:
                 raise refuse(
                     "contract_mismatch",
-                    offer.entry.id,
-                    f"operation `{operation['id']}` of `{offer.entry.id}` is not in the contract of"
+                    provider.entry.id,
+                    f"operation `{operation['id']}` of `{provider.entry.id}` is not in the contract of"
                     f" `{capability_id}` as {operation['effect_class']}",
                     hint="a provider implements the contract as it is",
                 )
@@ -45,5 +45,5 @@ def _is_contract(value: object) -> bool:
         isinstance(value, dict)
         and isinstance(value.get("id"), str)
         and isinstance(value.get("operations"), list)
-        and all(isinstance(one, dict) and isinstance(one.get("id"), str) for one in value["operations"])
+        and all(isinstance(row, dict) and isinstance(row.get("id"), str) for row in value["operations"])
     )

@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from loopx_host.authoring import names, scaffold
-from loopx_host.authoring.init import DEFAULT_VERSION, init
+from loopx_host.authoring.init import DEFAULT_VERSION, InitRequest, init
 from loopx_host.cli.routes import VERSION
 from loopx_host.core.errors import Refused
 from loopx_host.registry import grammar
@@ -39,6 +39,19 @@ class Nowhere:
         self.written = files
 
 
+class Places:
+    """Every destination is the one place."""
+
+    standard_modules = sys.stdlib_module_names
+
+    def __init__(self, place: Nowhere) -> None:
+        self.place = place
+        self.new_trees = self
+
+    def at(self, _destination: str | None, _name: str) -> Nowhere:
+        return self.place
+
+
 def made(extension_id: str = "sample", version: str = "0.1.0") -> dict[str, str]:
     return scaffold.files(extension_id, extension_id.replace("-", "_"), version)
 
@@ -46,14 +59,7 @@ def made(extension_id: str = "sample", version: str = "0.1.0") -> dict[str, str]
 def do(
     extension_id: str = "sample", version: str = "0.1.0", *, shown: str = "./sample", execute: bool = False
 ) -> object:
-    return init(
-        extension_id,
-        version=version,
-        tree=Nowhere(shown),
-        standard_modules=sys.stdlib_module_names,
-        execute=execute,
-        plan=None,
-    )
+    return init(InitRequest(extension_id, version=version, execute=execute), Places(Nowhere(shown)))
 
 
 def receipt(**settings: object) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopx_host.lifecycle.extensions.prerequisites import folders, missing, satisfies
+from loopx_host.lifecycle.extensions.prerequisites import prerequisite_folders, prerequisite_refusal, satisfies
 from loopx_host.registry.load import load
 from loopx_host.registry.manifest import Runtime
 from tests.support.fakes import MemoryFolder, MemoryPackages
@@ -59,7 +59,7 @@ def test_the_first_that_lacks_is_refused(
     packages = MemoryPackages()
     packages.prerequisites = have
 
-    refused = missing("needy", runtime(zoo=">=2", node=">=22"), packages, ask=True)
+    refused = prerequisite_refusal("needy", runtime(zoo=">=2", node=">=22"), packages, may_start=True)
 
     assert (refused and refused.code, refused and refused.exit_status) == (code, status)
 
@@ -68,4 +68,4 @@ def test_folders_come_in_the_order_of_names_and_once() -> None:
     packages = MemoryPackages()
     packages.prerequisites = {"b": ("/one/b", "1"), "a": ("/two/a", "1"), "c": ("/one/c", "1")}
 
-    assert folders(runtime(b=">=0", c=">=0", a=">=0"), packages) == ["/two", "/one"]
+    assert prerequisite_folders(runtime(b=">=0", c=">=0", a=">=0"), packages) == ["/two", "/one"]

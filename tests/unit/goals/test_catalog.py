@@ -135,14 +135,7 @@ def offered(made: World, name: str, state: str) -> dict[str, Any]:
 
 
 def listed(made: World) -> dict[str, Any]:
-    return verb.list_capabilities(
-        store=made.store,
-        packages=made.packages,
-        discovery=made.discovery,
-        projections=made.projections,
-        declared=None,
-        now=made.clock.now(),
-    )
+    return verb.list_capabilities(None, made)
 
 
 def by_id(document: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loopx_host.lifecycle.extensions.state import State
-from loopx_host.lifecycle.goals.offered import Offer, offers
+from loopx_host.lifecycle.goals.capability_providers import CapabilityProvider, providers_of
 from tests.support.capabilities import IMPLEMENTS, operation, profile, provides
 from tests.support.fakes import World, code_of
 from tests.support.manifests import (
@@ -48,10 +48,10 @@ def world(*, declared: str | None = DECLARED, own: str | None = None) -> World:
     return made.holding(IMPLEMENTER, top=PERMISSIONS, runtime=row, files=files)
 
 
-def offered(made: World) -> dict[str, Offer]:
+def offered(made: World) -> dict[str, CapabilityProvider]:
     """Return who serves the capability, by extension id."""
     state = State.parse(made.store.data, made.store.location)
-    return {offer.entry.id: offer for offer in offers("weather", state, made.packages)}
+    return {provider.entry.id: provider for provider in providers_of("weather", state, made.packages)}
 
 
 def digest(text: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.extensions.admission import refuse_capability_clash
+from loopx_host.lifecycle.extensions.preconditions import refuse_capability_clash
 from loopx_host.lifecycle.extensions.state import State
 from loopx_host.registry.manifest import Manifest
 from tests.support.manifests import (

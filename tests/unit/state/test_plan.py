@@ -6,18 +6,19 @@ from typing import Any
 
 import pytest
 
-from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, Launcher, RuntimeIdentity
-from loopx_host.lifecycle.extensions.plan import bind, plan_digest
+from loopx_host.lifecycle.extensions.candidate import Candidate
+from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, Launcher, LauncherNotFound, RuntimeIdentity
+from loopx_host.lifecycle.extensions.plan import hold_to_plan, plan_digest
 from loopx_host.lifecycle.extensions.state import Entry, State
 from loopx_host.registry.manifest import Manifest
 from tests.support.fakes import World, code_of
 from tests.support.manifests import canonical, load_document, minimal, sha256
 
-TARGET = Launcher(ENTRYPOINT, "/made/up/bin/sample")
-LAUNCHER = "1" * 64
+LAUNCHER = Launcher(ENTRYPOINT, "/made/up/bin/sample")
+DIGEST = "1" * 64
 
 
-def identity(launcher: str = LAUNCHER) -> RuntimeIdentity:
+def identity(launcher: str = DIGEST) -> RuntimeIdentity:
     return RuntimeIdentity({"launcher": launcher, "interpreter": "python"}, launcher)
 
 
@@ -35,12 +36,14 @@ def manifest(**runtime: object) -> Manifest:
 def digest(verb: str = "upgrade", extension_id: str = "sample", of: Entry | None = None, **changed: Any) -> str:
     fields: dict[str, Any] = {
         "to": manifest(),
-        "target": TARGET,
+        "launcher": LAUNCHER,
         "identity": identity(),
         "permissions_added": ["a.b"],
         **changed,
     }
-    return plan_digest(verb, extension_id, of or entry(), **fields)
+    runtime = fields["to"].runtime
+    candidate = Candidate(runtime, fields.pop("launcher"), fields.pop("identity"))
+    return plan_digest(verb, extension_id, of or entry(), candidate=candidate, **fields)
 
 
 def test_the_digest_is_over_the_documented_fields_and_no_other() -> None:
@@ -52,8 +55,8 @@ def test_the_digest_is_over_the_documented_fields_and_no_other() -> None:
         "extension_id": "sample",
         "state": {"active_revision": of.active.id, "enabled": True, "proof": of.proof["identity"]},
         "to_revision": to.digest,
-        "launcher": {"path": TARGET.path, "sha256": LAUNCHER},
-        "argv": [TARGET.path, "serve"],
+        "launcher": {"path": LAUNCHER.path, "sha256": DIGEST},
+        "argv": [LAUNCHER.path, "serve"],
         "env": ["TOKEN"],
         "permissions_added": ["a.b"],
         "limits": {
@@ -74,10 +77,10 @@ CHANGES: dict[str, dict[str, Any]] = {
     "enabled": {"of": entry(enabled=False)},
     "proof": {"of": entry(doctor_verified_revision=None)},
     "revision": {"to": manifest(doctor_args=["--doctor"])},
-    "launcher_path": {"target": Launcher(ENTRYPOINT, "/elsewhere/sample")},
+    "launcher_path": {"launcher": Launcher(ENTRYPOINT, "/elsewhere/sample")},
     "launcher_bytes": {"identity": identity("2" * 64)},
-    "module": {"target": Launcher(MODULE, TARGET.path, "sample.cli")},
-    "missing_launcher": {"target": None},
+    "module": {"launcher": Launcher(MODULE, LAUNCHER.path, "sample.cli")},
+    "missing_launcher": {"launcher": LauncherNotFound("sample", [], "/made/up")},
     "permissions": {"permissions_added": []},
     "more_permissions": {"permissions_added": ["a.b", "c"]},
 }
@@ -106,13 +109,13 @@ def test_the_moment_of_the_proof_keeps_the_plan() -> None:
 
 
 def test_the_plan_that_was_asked_for_is_let_through() -> None:
-    bind("sha256:1", "sha256:1", "sample", ("extension", "show"))
+    hold_to_plan("sha256:1", "sha256:1", "sample", ("extension", "show"))
 
 
 def test_no_plan_binds_nothing() -> None:
-    bind("sha256:1", None, "sample", ("extension", "show"))
+    hold_to_plan("sha256:1", None, "sample", ("extension", "show"))
 
 
 @pytest.mark.parametrize("asked", ["sha256:2", "1", "", "SHA256:1", "sha256:1 "])
 def test_any_other_plan_is_refused(asked: str) -> None:
-    assert code_of(lambda: bind("sha256:1", asked, "sample", ("extension", "show"))) == "plan_changed"
+    assert code_of(lambda: hold_to_plan("sha256:1", asked, "sample", ("extension", "show"))) == "plan_changed"

@@ -9,11 +9,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from loopx_host.lifecycle.extensions.admission import refuse_capability_clash
 from loopx_host.lifecycle.extensions.export import export
-from loopx_host.lifecycle.extensions.readiness import readiness, refusal
+from loopx_host.lifecycle.extensions.preconditions import refuse_capability_clash
+from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
 from loopx_host.lifecycle.extensions.state import BadEntry, Entry, State
-from tests.support.fakes import MemoryStore, World, code_of
+from tests.support.fakes import World, code_of
 from tests.support.manifests import load_document, minimal, revision_of
 
 ID = "probe-me"
@@ -154,14 +154,13 @@ def test_whatever_one_value_is_replaced_by_the_entry_is_whole_or_bad_and_never_a
             if entry.get("active_revision") == revision.get("revision"):
                 entry["active_revision"] = right
             revision["revision"] = right
-    store = MemoryStore(
-        json.dumps({"schema_version": "loopx_extension_state_v0", "extensions": {ID: entry}}).encode()
-    )
+    world = World()
+    world.store.data = json.dumps({"schema_version": "loopx_extension_state_v0", "extensions": {ID: entry}}).encode()
 
-    state = State.parse(store.read(), "x")
+    state = State.parse(world.store.read(), "x")
     (found,) = state.entries()
 
-    export(store=store)
+    export(world)
     refuse_capability_clash(ANOTHER, state, frozenset())
     state.replacement()
     if isinstance(found, BadEntry):
@@ -169,6 +168,6 @@ def test_whatever_one_value_is_replaced_by_the_entry_is_whole_or_bad_and_never_a
     else:
         assert isinstance(found, Entry)
         verdict = readiness(found, World().packages)
-        assert verdict.is_ready or refusal(found, verdict).code == verdict.verdict
+        assert verdict.is_ready or why_not_ready(verdict).code == verdict.verdict
         owner = found.active.raw.get("distribution")
         assert owner is None or World().packages.pip_command(owner)

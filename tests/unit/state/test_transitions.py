@@ -9,9 +9,9 @@ from loopx_host.lifecycle.extensions.transitions import (
     ABSENT,
     DISABLED,
     ENABLED,
-    admit,
     enabled_after,
-    present,
+    installed_entry,
+    starting_entry,
     state_of,
 )
 from tests.support.fakes import World, code_of
@@ -53,7 +53,7 @@ def test_every_verb_has_an_answer_in_every_state() -> None:
 
 @pytest.mark.parametrize(("state", "verb"), NEXT)
 def test_a_verb_that_is_possible_starts_from_the_entry(state: str, verb: str) -> None:
-    entry = admit(in_state(state), "probe-me", verb)
+    entry = starting_entry(in_state(state), "probe-me", verb)
 
     assert state_of(entry) == state
     assert enabled_after(entry, verb) == (NEXT[state, verb] == ENABLED)
@@ -61,12 +61,12 @@ def test_a_verb_that_is_possible_starts_from_the_entry(state: str, verb: str) ->
 
 @pytest.mark.parametrize(("state", "verb"), REFUSED)
 def test_a_verb_that_is_not_possible_is_refused(state: str, verb: str) -> None:
-    assert code_of(lambda: admit(in_state(state), "probe-me", verb)) == REFUSED[state, verb]
+    assert code_of(lambda: starting_entry(in_state(state), "probe-me", verb)) == REFUSED[state, verb]
 
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "install"])
 def test_a_verb_about_an_entry_needs_one(verb: str) -> None:
-    assert code_of(lambda: present(in_state(ABSENT), "probe-me", verb)) == "extension_not_installed"
+    assert code_of(lambda: installed_entry(in_state(ABSENT), "probe-me", verb)) == "extension_not_installed"
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -75,4 +75,4 @@ def test_a_bad_entry_refuses_every_verb_with_its_own_code(verb: str) -> None:
 
     state = State.parse(world.store.read(), world.store.location)
 
-    assert code_of(lambda: admit(state, "probe-me", verb)) == "state_entry_invalid"
+    assert code_of(lambda: starting_entry(state, "probe-me", verb)) == "state_entry_invalid"

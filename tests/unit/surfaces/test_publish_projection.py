@@ -87,7 +87,7 @@ def test_a_provider_that_no_package_owns_is_refused(monkeypatch: pytest.MonkeyPa
 def test_a_permission_that_the_manifest_does_not_declare_is_not_granted() -> None:
     made = world(top='permissions = ["fs.read:notes"]')
 
-    assert code_of(lambda: made.publish(permissions=["net.connect"])) == "reference_invalid"
+    assert code_of(lambda: made.publish(references={"drafts": "here"})) == "reference_invalid"
     assert made.processes.launches == []
 
 
@@ -175,14 +175,14 @@ def test_the_provider_reads_the_exact_request_with_no_permission() -> None:
     assert (launch.grants.permissions, launch.grants.references) == ([], {})
 
 
-def test_the_provider_gets_what_the_caller_grants_and_no_more_time_than_it_has() -> None:
+def test_the_provider_gets_what_the_caller_names_and_the_time_of_its_manifest() -> None:
     made = world(top='permissions = ["fs.read:notes"]')
 
-    made.publish(permissions=["fs.read:notes"], references={"notes": "/srv/notes"}, timeout_seconds=3)
+    made.publish(references={"notes": "here"})
 
     launch = made.processes.launches[0]
-    assert (launch.grants.permissions, launch.grants.references) == (["fs.read:notes"], {"notes": "/srv/notes"})
-    assert launch.limits.timeout_seconds == 3
+    assert (launch.grants.permissions, launch.grants.references) == (["fs.read:notes"], {"notes": "/made/up/here"})
+    assert launch.limits.timeout_seconds == 20
 
 
 def test_the_provider_reads_the_references_that_were_granted_as_a_governed_call_names_them() -> None:
@@ -190,16 +190,15 @@ def test_the_provider_reads_the_references_that_were_granted_as_a_governed_call_
 
     receipt = made.publish(
         request=b'{"of": "today"}',
-        permissions=["fs.read:notes", "fs.read:drafts"],
-        references={"notes": "/srv/notes", "drafts": "/srv/drafts"},
+        references={"notes": "here", "drafts": "there"},
     )
 
     stdin = made.processes.launches[0].stdin
     assert json.loads(stdin) == {
         "of": "today",
         "context_refs": [
-            {"name": "drafts", "kind": "path", "path": "/srv/drafts"},
-            {"name": "notes", "kind": "path", "path": "/srv/notes"},
+            {"name": "drafts", "kind": "path", "path": "/made/up/there"},
+            {"name": "notes", "kind": "path", "path": "/made/up/here"},
         ],
     }
     assert receipt["request_sha256"] == hashlib.sha256(stdin).hexdigest()
@@ -211,8 +210,7 @@ def test_a_request_that_names_its_references_itself_is_refused_when_the_host_gra
     code = code_of(
         lambda: made.publish(
             request=b'{"context_refs": [{"name": "notes", "kind": "path", "path": "/etc"}]}',
-            permissions=["fs.read:notes"],
-            references={"notes": "/srv/notes"},
+            references={"notes": "here"},
         )
     )
 

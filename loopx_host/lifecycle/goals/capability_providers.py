@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from loopx_host.core.errors import refuse
 from loopx_host.core.text import one_line
-from loopx_host.lifecycle.extensions.readiness import readiness, refusal
+from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
 from loopx_host.lifecycle.extensions.state import BadEntry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Mapping
+    from typing import Any, Protocol
 
     from loopx_host.core.errors import Refused
-    from loopx_host.lifecycle.extensions.ports import Discovery, Packages
+    from loopx_host.lifecycle.extensions.ports import HasDiscovery, HasPackages, Packages
     from loopx_host.lifecycle.extensions.readiness import Readiness
     from loopx_host.lifecycle.extensions.state import Entry, State
 
+    class ChoicePorts(HasPackages, HasDiscovery, Protocol):
+        """What choosing a provider, or saying why there is none, needs."""
 
-class Offer:
-    """One extension that serves a capability over one profile; `found` is whether it is ready."""
 
-    __slots__ = ("entry", "found", "profile")
+class CapabilityProvider:
+    """One extension that serves a capability over one profile, ready or not."""
 
-    def __init__(self, entry: Entry, profile: dict[str, Any], found: Readiness) -> None:
-        self.entry = entry
+    __slots__ = ("entry", "profile", "readiness")
+
+    def __init__(self, profile: dict[str, Any], now: Readiness) -> None:
+        self.entry = now.entry
         self.profile = profile
-        self.found = found
+        self.readiness = now
 
     @property
     def operations(self) -> list[dict[str, Any]]:
@@ -39,38 +43,38 @@ class Offer:
 
     def operation(self, operation_id: str) -> dict[str, Any] | None:
         """Return one operation of the profile, or None."""
-        return next((one for one in self.operations if one["id"] == operation_id), None)
+        return next((operation for operation in self.operations if operation["id"] == operation_id), None)
 
 
-def offers(capability_id: str, state: State, packages: Packages) -> list[Offer]:
+def providers_of(capability_id: str, state: State, packages: Packages) -> list[CapabilityProvider]:
     """Return every installed extension that serves a capability, by id, ready or not.
 
     One that provides it brings the profile; one that implements it speaks the profile of whoever provides it.
     """
     entries = [entry for entry in state.entries() if not isinstance(entry, BadEntry)]
-    found: list[Offer] = []
-    for entry in sorted(entries, key=lambda one: one.id):
+    providers: list[CapabilityProvider] = []
+    for entry in entries:  # the state has them by id
         profile = _own_profile(entry, capability_id) or _implemented(entry, capability_id, entries)
         if profile is not None:
-            found.append(Offer(entry, profile, readiness(entry, packages)))
-    return found
+            providers.append(CapabilityProvider(profile, readiness(entry, packages)))
+    return providers
 
 
-def chosen(
-    capability_id: str, found: list[Offer], provider_id: str | None, packages: Packages, discovery: Discovery
-) -> Offer:
-    """Return the one enabled and ready offer, or that of the provider a caller names.
+def choose_provider(
+    capability_id: str, providers: list[CapabilityProvider], provider_id: str | None, ports: ChoicePorts
+) -> CapabilityProvider:
+    """Return the one enabled and ready provider, or the one a caller names.
 
     Raises Refused: `capability_unavailable`, `capability_ambiguous`, and `package_not_installed` where the release
     train has what is missing.
     """
     shown = one_line(capability_id, 60)
-    named = [one for one in found if provider_id in (None, one.entry.id)]
-    ready = [one for one in named if one.found.is_ready]
+    named = [provider for provider in providers if provider_id in (None, provider.entry.id)]
+    ready = [provider for provider in named if provider.readiness.is_ready]
     if not ready:
-        raise _unavailable(shown, named) if found else _absent(capability_id, shown, packages, discovery)
+        raise _unavailable(shown, named) if providers else _absent(capability_id, shown, ports)
     if len(ready) > 1:
-        owners = ", ".join(f"`{one.entry.id}`" for one in ready)
+        owners = ", ".join(f"`{provider.entry.id}`" for provider in ready)
         raise refuse(
             "capability_ambiguous",
             shown,
@@ -81,21 +85,22 @@ def chosen(
     return ready[0]
 
 
-def refuse_unowned(offer: Offer, packages: Packages) -> None:
+def refuse_unowned(provider: CapabilityProvider, packages: Packages) -> None:
     """Refuse a provider that no installed distribution carries (requirement X17). Raises `provider_unowned`."""
-    if offer.found.target is None or packages.owner(offer.found.target) is None:
+    program = provider.readiness.program
+    if program is None or packages.owner(program.launcher) is None:
         raise refuse(
             "provider_unowned",
-            offer.entry.id,
-            f"no installed distribution carries the command of `{offer.entry.id}`, so it serves no capability",
+            provider.entry.id,
+            f"no installed distribution carries the command of `{provider.entry.id}`, so it serves no capability",
             hint="install it as a package",
         )
 
 
 def _own_profile(entry: Entry, capability_id: str) -> dict[str, Any] | None:
-    for one in entry.manifest.capabilities:
-        profile: dict[str, Any] | None = one.get("integration_profile")
-        if one["id"] == capability_id and profile is not None:
+    for capability in entry.manifest.capabilities:
+        profile: dict[str, Any] | None = capability.get("integration_profile")
+        if capability["id"] == capability_id and profile is not None:
             return profile
     return None
 
@@ -114,12 +119,11 @@ def _implemented(entry: Entry, capability_id: str, entries: list[Entry]) -> dict
     return None
 
 
-def _absent(capability_id: str, shown: str, packages: Packages, discovery: Discovery) -> Refused:
+def _absent(capability_id: str, shown: str, ports: ChoicePorts) -> Refused:
     """Return the refusal for a capability nothing serves: not trusted, its package missing, or unknown."""
-    rows, _ = discovery.offers(rebuild=False)
+    rows, _ = ports.discovery.offers(rebuild=False)
     for row in rows:
-        declared = row["declares"] or {"capabilities": []}
-        if any(one["id"] == capability_id for one in declared["capabilities"]):
+        if row["declares"] and _declares(row, capability_id):
             return refuse(
                 "capability_unavailable",
                 shown,
@@ -128,12 +132,10 @@ def _absent(capability_id: str, shown: str, packages: Packages, discovery: Disco
                 next_command=("extension", "install", row["id"]),
                 reason="extension_not_installed",
             )
-    train = discovery.train()
-    members = (one for one in train if any(row["id"] == capability_id for row in one["declares"]["capabilities"]))
-    member = next(members, None)
+    member = next((member for member in ports.discovery.train() if _declares(member, capability_id)), None)
     if member is None:
         return _unavailable(shown, [])
-    command = packages.pip_command({"name": member["distribution"], "version": member["version"]})
+    command = ports.packages.pip_command({"name": member["distribution"], "version": member["version"]})
     return refuse(
         "package_not_installed",
         shown,
@@ -143,7 +145,12 @@ def _absent(capability_id: str, shown: str, packages: Packages, discovery: Disco
     )
 
 
-def _unavailable(shown: str, named: list[Offer]) -> Refused:
+def _declares(row: Mapping[str, Any], capability_id: str) -> bool:
+    """Whether an offer, or a member of the train, declares a capability."""
+    return any(capability["id"] == capability_id for capability in row["declares"]["capabilities"])
+
+
+def _unavailable(shown: str, named: list[CapabilityProvider]) -> Refused:
     if not named:
         return refuse(
             "capability_unavailable",
@@ -152,7 +159,7 @@ def _unavailable(shown: str, named: list[Offer]) -> Refused:
             hint="see what there is, and how to get it",
             next_command=("capability", "list"),
         )
-    first = refusal(named[0].entry, named[0].found)
+    first = why_not_ready(named[0].readiness)
     return refuse(
         "capability_unavailable",
         shown,

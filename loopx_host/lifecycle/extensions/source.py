@@ -1,20 +1,35 @@
-"""What every verb that trusts a manifest checks before it starts anything, and what it then keeps."""
+"""A checked manifest with the place it came from: what a verb that trusts one starts with, and what it keeps."""
 
 from __future__ import annotations
 
 from loopx_host.core.diagnostics import WARNING, Problem
-from loopx_host.core.errors import refuse
-from loopx_host.lifecycle.extensions.state import BadEntry
+from loopx_host.lifecycle.extensions.offers import offered_manifest
+from loopx_host.lifecycle.extensions.pins import pins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
     from loopx_host.core.diagnostics import ProblemRow
     from loopx_host.lifecycle.extensions.identity import Launcher
-    from loopx_host.lifecycle.extensions.ports import Packages
-    from loopx_host.lifecycle.extensions.state import State
-    from loopx_host.registry.manifest import Manifest, Runtime
+    from loopx_host.lifecycle.extensions.ports import HasDiscovery, Packages
+    from loopx_host.lifecycle.extensions.requests import TrustRequest
+    from loopx_host.registry.manifest import Manifest
+
+    class Sources(Protocol):
+        """Manifest files, opened and checked."""
+
+        def open(self, manifest_path: str, *, by_id: bool = False) -> Source:
+            """Load the manifest at a path; `by_id`: an id led there. Raises Refused as `registry.load` does."""
+            ...
+
+    class HasSources(HasDiscovery, Protocol):
+        """Has manifests, and what leads to one from an id."""
+
+        @property
+        def sources(self) -> Sources:
+            """The port."""
+            ...
 
 
 class Source:
@@ -54,8 +69,8 @@ class Source:
         """Return the warning rows of a receipt: the manifest's own, and what is odd about the launcher's owner."""
         return [problem.row() for problem in (*self.manifest.warnings, *_owner_problems(self, owner))]
 
-    def revision(self, target: Launcher, packages: Packages, at: str) -> dict[str, Any]:
-        """Return the revision as the state file keeps it, pinned to `target` and to what its package brings."""
+    def revision(self, launcher: Launcher, packages: Packages, at: str) -> dict[str, Any]:
+        """Return the revision as the state file keeps it, pinned to `launcher` and to what its package brings."""
         manifest = self.manifest
         return {
             "revision": manifest.revision,
@@ -64,21 +79,9 @@ class Source:
             "digest": manifest.digest,
             "manifest_path": self.path,
             "installed_at": at,
-            **pins(target, manifest.id, packages),
+            **pins(launcher, manifest.id, packages),
             "source": "discovered" if self.by_id else "manifest",
         }
-
-
-def pins(target: Launcher, extension_id: str, packages: Packages) -> dict[str, Any]:
-    """Return what a revision is pinned to: launcher, distribution, and the activation record.
-
-    The record names what of the package may run inside the host; an unowned launcher has none.
-    """
-    return {
-        "launcher": target.pin(),
-        "distribution": packages.owner(target),
-        **packages.entry_points(target, extension_id),
-    }
 
 
 def _owner_problems(source: Source, owner: dict[str, str] | None) -> list[Problem]:
@@ -103,44 +106,11 @@ def _owner_problems(source: Source, owner: dict[str, str] | None) -> list[Proble
     ]
 
 
-def runtime_to_prove(manifest: Manifest) -> Runtime:
-    """Return the runtime a doctor can prove. Raises Refused `doctor_not_configured`."""
-    runtime = manifest.runtime
-    if runtime is None or not runtime.doctor_args:
-        raise refuse(
-            "doctor_not_configured",
-            manifest.id,
-            f"extension `{manifest.id}` configures no doctor; nothing could prove that it works",
-            hint="add doctor_args to [runtime]",
-        )
-    return runtime
+def source_to_trust(verb: str, request: TrustRequest, ports: HasSources) -> Source:
+    """Load the manifest a request names by path or by id; the package's metadata lead from id to path.
 
-
-def refuse_capability_clash(manifest: Manifest, state: State, core_capabilities: frozenset[str]) -> None:
-    """Refuse a capability another owner provides, and an implementation of one that nobody declares.
-
-    Raises Refused: `capability_duplicate`, `capability_unknown`.
+    Raises Refused: those of `offered_manifest` and of `registry.load`.
     """
-    owners = dict.fromkeys(core_capabilities, "loopx-core")
-    for entry in state.entries():
-        if not isinstance(entry, BadEntry) and entry.id != manifest.id:
-            owners.update({capability["id"]: entry.id for capability in entry.manifest.capabilities})
-    own = [str(capability["id"]) for capability in manifest.capabilities]
-    for capability in own:
-        if capability in owners:
-            raise refuse(
-                "capability_duplicate",
-                capability,
-                f"capability `{capability}` of `{manifest.id}` is already provided by `{owners[capability]}`",
-                hint="only one owner may declare a capability",
-                next_command=("extension", "list"),
-            )
-    for implementation in manifest.implementations:
-        named = implementation["capability_id"]
-        if named not in owners and named not in own:
-            raise refuse(
-                "capability_unknown",
-                named,
-                f"`{manifest.id}` implements the capability `{named}`, which no installed extension declares",
-                hint="install the extension that declares it first",
-            )
+    if request.manifest_path is not None:
+        return ports.sources.open(request.manifest_path)
+    return ports.sources.open(offered_manifest(str(request.extension_id), verb, ports.discovery), by_id=True)

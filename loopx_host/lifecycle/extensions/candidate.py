@@ -1,0 +1,92 @@
+"""The program behind an extension, as it lies here now: found, identified, and whether it can be started."""
+
+from __future__ import annotations
+
+from loopx_host.core.errors import refuse
+from loopx_host.lifecycle.extensions.identity import Launcher, LauncherNotFound
+from loopx_host.lifecycle.extensions.prerequisites import prerequisite_refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from loopx_host.core.errors import Refused
+    from loopx_host.lifecycle.extensions.identity import RuntimeIdentity
+    from loopx_host.lifecycle.extensions.ports import Packages
+    from loopx_host.lifecycle.extensions.state import Entry
+    from loopx_host.registry.manifest import Runtime
+
+
+class Program:
+    """What one launch executes: the runtime a manifest declares, the launcher behind it, what both are made of."""
+
+    __slots__ = ("identity", "launcher", "runtime")
+
+    def __init__(self, runtime: Runtime, launcher: Launcher, identity: RuntimeIdentity) -> None:
+        self.runtime = runtime
+        self.launcher = launcher
+        self.identity = identity
+
+
+class Candidate:
+    """A program that is to be proved: looked for, perhaps not found, perhaps not executable (`identity` is None)."""
+
+    __slots__ = ("identity", "launcher", "runtime")
+
+    def __init__(
+        self, runtime: Runtime, launcher: Launcher | LauncherNotFound, identity: RuntimeIdentity | None
+    ) -> None:
+        self.runtime = runtime
+        self.launcher = launcher
+        self.identity = identity
+
+    @classmethod
+    def resolve(cls, runtime: Runtime, folder: str | None, packages: Packages) -> Candidate:
+        """Look for the launcher anew, relative paths from `folder`; a pin does not count (extension-formats)."""
+        return cls._identified(runtime, packages.resolve(runtime, folder), packages)
+
+    @classmethod
+    def pinned(cls, entry: Entry, runtime: Runtime, packages: Packages) -> Candidate:
+        """Take the launcher the active revision is pinned to; an entry of a v0 tool has no pin and is resolved."""
+        pin = entry.active.launcher
+        if pin is None:
+            return cls.resolve(runtime, entry.active.folder, packages)
+        return cls._identified(runtime, Launcher.from_pin(pin, runtime), packages)
+
+    @classmethod
+    def _identified(cls, runtime: Runtime, launcher: Launcher | LauncherNotFound, packages: Packages) -> Candidate:
+        return cls(runtime, launcher, packages.identify(launcher) if isinstance(launcher, Launcher) else None)
+
+    def startable(
+        self, extension_id: str, packages: Packages, retry_command: tuple[str, ...], *, may_start: bool
+    ) -> Program | Refused:
+        """Return the program, or what the environment puts in its way: a preview shows that, a verb raises it.
+
+        `may_start` lets a prerequisite be started for its version; a preview starts nothing. The refusals are
+        `entrypoint_missing` and ``<name>_unavailable``.
+        """
+        if isinstance(self.launcher, LauncherNotFound) or self.identity is None:
+            return entrypoint_missing(self.launcher, retry_command)
+        lacking = prerequisite_refusal(extension_id, self.runtime, packages, may_start=may_start)
+        return lacking or Program(self.runtime, self.launcher, self.identity)
+
+
+def entrypoint_missing(launcher: Launcher | LauncherNotFound, retry_command: tuple[str, ...]) -> Refused:
+    """Return the refusal of a launcher that was not found, or of a pinned one that is gone."""
+    if isinstance(launcher, LauncherNotFound):
+        return refuse(
+            "entrypoint_missing",
+            launcher.name,
+            f"`{launcher.name}` is not an executable in any of: {', '.join(launcher.searched) or 'no directory'}",
+            hint="correct the path, or make the file executable (chmod +x)"
+            if "/" in launcher.name
+            else f"install the package that carries it into the environment loopx runs in: {launcher.environment}",
+            next_command=retry_command,
+            searched=list(launcher.searched),
+        )
+    return refuse(
+        "entrypoint_missing",
+        launcher.path,
+        f"the pinned launcher {launcher.path} is not an executable file now",
+        hint="put the package back where it was, then repeat the command",
+        next_command=retry_command,
+        searched=[launcher.path],
+    )

@@ -1,0 +1,37 @@
+"""What a trusted revision is pinned to: its launcher, its distribution, and what that brings into the host."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from loopx_host.lifecycle.extensions.identity import Launcher
+    from loopx_host.lifecycle.extensions.ports import Packages
+    from loopx_host.lifecycle.extensions.state import Entry
+
+
+def pins(launcher: Launcher, extension_id: str, packages: Packages) -> dict[str, Any]:
+    """Return launcher, distribution and activation record as a revision keeps them.
+
+    The record names what of the package may run inside the host; an unowned launcher has none.
+    """
+    return {
+        "launcher": launcher.pin(),
+        "distribution": packages.owner(launcher),
+        **packages.entry_points(launcher, extension_id),
+    }
+
+
+def with_pin(entry: Entry, launcher: Launcher) -> dict[str, Any]:
+    """Return the entry with its active revision pinned to `launcher`, unless it is pinned already.
+
+    An entry that a v0 tool wrote has no pin, and gets one when it is proved.
+    """
+    if entry.active.launcher is not None:
+        return entry.raw
+    revisions = [
+        {**revision.raw, "launcher": launcher.pin()} if revision.id == entry.active.id else revision.raw
+        for revision in entry.revisions
+    ]
+    return {**entry.raw, "revisions": revisions}

@@ -1,0 +1,182 @@
+"""A governed call while it is being decided: the binding, the provider behind it, the operation, what it opens."""
+
+from __future__ import annotations
+
+from loopx_host.core.canonical import canonical_digest
+from loopx_host.core.errors import refuse
+from loopx_host.core.text import one_line
+from loopx_host.lifecycle.dispatch.schemas import inline_violations
+from loopx_host.lifecycle.extensions.readiness import why_not_ready
+from loopx_host.lifecycle.extensions.state import State
+from loopx_host.lifecycle.goals import envelope as envelopes
+from loopx_host.lifecycle.goals.bind import bind_command, binding_missing, refuse_unknown
+from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest
+from loopx_host.lifecycle.goals.capability_providers import providers_of, refuse_unowned
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    from loopx_host.core.errors import Refused
+    from loopx_host.lifecycle.dispatch.ports import Judging, References
+    from loopx_host.lifecycle.extensions.ports import HasPackages, HasStore
+    from loopx_host.lifecycle.goals.capability_providers import CapabilityProvider
+    from loopx_host.lifecycle.goals.ports import HasBindings
+
+    class BoundPorts(HasStore, HasBindings, HasPackages, Protocol):
+        """What finding the provider behind a binding needs."""
+
+
+REQUEST_SCHEMA = "loopx_external_domain_capability_request_v0"
+READ_ONLY = "read_only"
+_REFERENCE_PREFIXES = ("fs.read:", "fs.write:")
+_ID_DIGITS = 24
+
+
+class GovernedCall:
+    """What a goal may do: the binding, its provider exactly as it was bound, and one operation of its profile."""
+
+    __slots__ = ("binding", "operation", "provider")
+
+    def __init__(self, binding: dict[str, Any], provider: CapabilityProvider, operation: dict[str, Any]) -> None:
+        self.binding = binding
+        self.provider = provider
+        self.operation = operation
+
+    @property
+    def capability_id(self) -> str:
+        """The capability the goal is bound to."""
+        return str(self.binding["capability_id"])
+
+
+def bound_call(goal_id: str, capability_id: str, operation_id: str, ports: BoundPorts) -> GovernedCall:
+    """Return the call of an operation that a goal is bound to.
+
+    Raises Refused: `binding_missing`, `binding_drift`, `operation_unknown`, `operation_not_bound`,
+    `provider_unowned`, or why the provider is off.
+    """
+    binding = Bindings.parse(ports.bindings.read(), ports.bindings.location).find(goal_id, capability_id)
+    if binding is None:
+        raise binding_missing(goal_id, capability_id, operation_id)
+    provider = _bound_provider(binding, ports)
+    refuse_unknown(capability_id, provider, [operation_id])
+    if operation_id not in binding["operations"]:
+        raise _not_bound(binding, operation_id)
+    operation = provider.operation(operation_id)
+    if operation is None:
+        raise _drift(binding, "its profile has no such operation now")
+    return GovernedCall(binding, provider, operation)
+
+
+def _bound_provider(binding: dict[str, Any], ports: BoundPorts) -> CapabilityProvider:
+    """Return the provider exactly as it was bound. Raises Refused: `binding_drift`, or why it is off."""
+    bound = binding["provider"]
+    state = State.parse(ports.store.read(), ports.store.location)
+    serving = providers_of(binding["capability_id"], state, ports.packages)
+    provider = next((provider for provider in serving if provider.entry.id == bound["extension_id"]), None)
+    if provider is None:
+        raise _drift(binding, "its provider is not installed")
+    if provider.entry.active.id != bound["revision"]:
+        raise _drift(binding, f"its provider is at revision {provider.entry.active.id}")
+    if provider.profile["digest"] != bound["profile_digest"]:
+        raise _drift(binding, "its provider has another profile")
+    if not provider.readiness.is_ready:
+        raise why_not_ready(provider.readiness)
+    refuse_unowned(provider, ports.packages)
+    return provider
+
+
+def refuse_effect(call: GovernedCall) -> None:
+    """Refuse what is not read-only: that takes an admitted turn. Raises Refused `operations_unavailable`."""
+    name = call.operation["id"]
+    if call.operation["effect_class"] != READ_ONLY:
+        raise refuse(
+            "operations_unavailable",
+            name,
+            f"operation `{name}` writes to the outside; it runs as an operation of an admitted"
+            " turn, which this release does not have, and never through direct invoke",
+            hint="use a read-only operation",
+        )
+
+
+def refuse_input(call: GovernedCall, payload: dict[str, Any], judging: Judging) -> None:
+    """Refuse an input that breaks the operation's schema. Raises Refused `request_schema`."""
+    name = call.operation["id"]
+    rows = inline_violations(judging, call.operation["request_schema"], payload)
+    if rows:
+        where, what = rows[0]["pointer"] or "/", rows[0]["message"]
+        raise refuse(
+            "request_schema",
+            name,
+            f"the input breaks the schema of `{name}` at {where}: {what}",
+            hint="correct the input",
+            violations=rows,
+        )
+
+
+def opened_references(call: GovernedCall, named: dict[str, str], references: References) -> dict[str, str]:
+    """Return name → absolute path of the references the operation needs, no more and no less.
+
+    Raises Refused `reference_invalid`.
+    """
+    name, token = call.operation["id"], str(call.operation["required_permission"])
+    needed = {token.removeprefix(prefix) for prefix in _REFERENCE_PREFIXES if token.startswith(prefix)}
+    if set(named) != needed:
+        takes = ", ".join(f"--ref {reference}=PATH" for reference in sorted(needed)) or "no reference"
+        summary = f"operation `{name}` takes {takes}"
+        raise refuse("reference_invalid", name, summary, hint="name exactly these")
+    return {reference: references.resolve(reference, path) for reference, path in named.items()}
+
+
+def request_document(call: GovernedCall, payload: dict[str, Any], opened: dict[str, str]) -> dict[str, Any]:
+    """Return the request, without envelope; its id follows from what is asked and nothing else."""
+    rows = [{"name": name, "kind": "path", "path": path} for name, path in sorted(opened.items())]
+    content = [binding_digest(call.binding), call.operation["id"], payload, rows]
+    return {
+        "schema_version": REQUEST_SCHEMA,
+        "invocation_id": f"capability-{canonical_digest(content)[:_ID_DIGITS]}",
+        "goal_id": call.binding["goal_id"],
+        "capability_id": call.capability_id,
+        "operation": call.operation["id"],
+        "protocol": call.provider.protocol,
+        "input": payload,
+        "context_refs": rows,
+    }
+
+
+def sealed_request(call: GovernedCall, document: dict[str, Any]) -> dict[str, Any]:
+    """Return the request with its envelope, looked at once more as the provider will."""
+    entry = call.provider.entry
+    envelope = envelopes.make_envelope(
+        document,
+        action=envelopes.action_of(call.capability_id, call.operation["id"]),
+        scope=envelopes.scope_of(document),
+        extension_id=entry.id,
+        revision=entry.active.id,
+    )
+    sealed = {**document, envelopes.ENVELOPE_KEY: envelope}
+    envelopes.check_envelope(envelope, envelopes.expected_by_provider(sealed, entry.id))
+    return sealed
+
+
+def _not_bound(binding: dict[str, Any], operation_id: str) -> Refused:
+    shown = one_line(operation_id, 60)
+    operations = ", ".join(binding["operations"])
+    return refuse(
+        "operation_not_bound",
+        shown,
+        f"goal `{binding['goal_id']}` is bound to {operations} of `{binding['capability_id']}`, not to `{shown}`",
+        hint="bind the goal to it as well",
+        next_command=bind_command(binding, shown),
+    )
+
+
+def _drift(binding: dict[str, Any], why: str) -> Refused:
+    return refuse(
+        "binding_drift",
+        binding["capability_id"],
+        f"the binding of goal `{binding['goal_id']}` no longer holds: {why}",
+        hint="bind again to what is there now",
+        next_command=bind_command(binding),
+        binding=binding,
+    )
