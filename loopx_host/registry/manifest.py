@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     from loopx_host.core.diagnostics import Problem
 
-MANIFEST_SCHEMA = "loopx_extension_manifest_v0"
 REVISION_DIGITS = 16
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from loopx_host.core import limits
+from loopx_host.documents.manifest import BOUNDED_INTEGERS, ID, PROVIDES_PUBLIC, PROVIDES_TEXTS
 from loopx_host.registry import api, grammar, report
-from loopx_host.registry.manifest import MANIFEST_SCHEMA
 from loopx_host.registry.toml_source import step
 
 TYPE_CHECKING = False
@@ -42,16 +42,9 @@ RUNTIME_KEYS = (
     "open_files_limit",
     "requires",
 )
-PROVIDES_TEXTS = ("id", "kind", "title", "status", "user_value", "next_real_step", "visibility")
-PROVIDES_PUBLIC = ("real_world_anchor", "entry_command")
 PROVIDES_KEYS = (*PROVIDES_TEXTS, *PROVIDES_PUBLIC, "integration_profile")
 IMPLEMENTS_KEYS = ("capability_id", "protocol", "integration_profile")
 DOCUMENTATION_KEYS = ("source_root", "site_root", "canonical", "aliases")
-BOUNDED_INTEGERS = {
-    "doctor_timeout_seconds": (1, limits.TIMEOUT_MAX_SECONDS),
-    "memory_limit_mb": (16, 1_048_576),
-    "open_files_limit": (16, 65_536),
-}
 
 
 def normal_form(report: Report, document: Table, attachments: Attachments) -> dict[str, Any]:
@@ -86,9 +79,9 @@ def report_keys(found: Report, table: Table, valid: tuple[str, ...], at: str = "
 def _schema_version(found: Report, document: Table) -> None:
     if "schema_version" not in document:
         found.missing("schema_version")
-    elif document["schema_version"] != MANIFEST_SCHEMA:
+    elif document["schema_version"] != ID:
         seen = report.kind_of(document["schema_version"])
-        found.bad("schema_version", f"must be exactly `{MANIFEST_SCHEMA}`, not {seen}")
+        found.bad("schema_version", f"must be exactly `{ID}`, not {seen}")
 
 
 def _provider(found: Report, document: Table) -> dict[str, Any]:

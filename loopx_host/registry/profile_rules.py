@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from loopx_host.documents.integration_profile import ID, KEYS
 from loopx_host.registry import grammar
 from loopx_host.registry.report import kind_of
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from loopx_host.registry.report import Report
     from loopx_host.registry.schemas import Bundle
 
-PROFILE_SCHEMA = "loopx_external_domain_capability_profile_v0"
-PROFILE_KEYS = {"schema_version", "capability_id", "protocol", "operations"}
 READ_ONLY, EXTERNAL_WRITE = "read_only", "external_write"
 OPERATION_KEYS = {"id", "effect_class", "required_permission", "request_schema", "result_schema"}
 SCHEMA_KEYS = ("request_schema", "result_schema")
@@ -49,11 +48,11 @@ def check_profile(
 
 
 def _profile(document: dict[str, Any], capability: object, permissions: list[str]) -> Iterator[str]:
-    if set(document) != PROFILE_KEYS:
-        yield f"must hold exactly the keys {', '.join(sorted(PROFILE_KEYS))}"
+    if set(document) != set(KEYS):
+        yield f"must hold exactly the keys {', '.join(KEYS)}"
         return
-    if document["schema_version"] != PROFILE_SCHEMA:
-        yield f"must have schema_version `{PROFILE_SCHEMA}`"
+    if document["schema_version"] != ID:
+        yield f"must have schema_version `{ID}`"
     if document["capability_id"] != capability:
         yield f"is for the capability {kind_of(document['capability_id'])}, not this one"
     if not isinstance(document["protocol"], str) or grammar.protocol(document["protocol"]):

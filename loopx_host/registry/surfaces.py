@@ -8,45 +8,41 @@ from __future__ import annotations
 from loopx_host.core.canonical import canonical_bytes, canonical_digest
 from loopx_host.core.private_material import findings
 from loopx_host.core.strict_json import JsonViolation, parse_object
+from loopx_host.documents import projection as published
 from loopx_host.registry.catalog import Declaration
 from loopx_host.registry.surface_rules import CHECKS, OWNER_ONLY, PUBLIC_SAFE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
+    from loopx_host.documents.projection import Projection
     from loopx_host.registry.catalog import Provider
     from loopx_host.registry.manifest import Manifest
 
     Row = dict[str, Any]
     Read = Callable[[str, str], bytes | None]  # extension id, surface id → the file as it is, None when there is none
 
-PROJECTION_SCHEMA = "extension_projection_v0"
 EMPTY, READY, REVIEW_DUE, INVALID = STATES = ("empty", "ready", "review_due", "invalid")
 PUBLIC, OWNER = AUDIENCES = ("public", "owner")
-_KEYS = {
-    *("schema_version", "extension_id", "revision", "surface_id", "visibility", "view_schema"),
-    *("published_at", "payload_sha256", "payload"),
-}
 
 
-def projection(manifest: Manifest, surface: Row, payload: Row, published_at: str) -> Row:
+def projection(manifest: Manifest, surface: Row, payload: Row, published_at: str) -> Projection:
     """Return the document of one published view."""
-    return {
-        "schema_version": PROJECTION_SCHEMA,
-        "extension_id": manifest.id,
-        "revision": manifest.revision,
-        "surface_id": surface["id"],
-        "visibility": surface["visibility"],
-        "view_schema": surface["view_schema"],
-        "published_at": published_at,
-        "payload_sha256": canonical_digest(payload),
-        "payload": payload,
-    }
+    return published.projection(
+        extension_id=manifest.id,
+        revision=manifest.revision,
+        surface_id=surface["id"],
+        visibility=surface["visibility"],
+        view_schema=surface["view_schema"],
+        published_at=published_at,
+        payload_sha256=canonical_digest(payload),
+        payload=payload,
+    )
 
 
-def projection_bytes(document: Row) -> bytes:
+def projection_bytes(document: Mapping[str, object]) -> bytes:
     """Return a projection as it is written."""
     return canonical_bytes(document) + b"\n"
 
@@ -101,8 +97,8 @@ def _document(data: bytes) -> Row | None:
     except JsonViolation:
         return None
     whole = (
-        set(document) == _KEYS
-        and document["schema_version"] == PROJECTION_SCHEMA
+        set(document) == published.KEYS
+        and document["schema_version"] == published.ID
         and isinstance(document["payload"], dict)
         and isinstance(document["published_at"], str)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from loopx_host.registry.view_schemas import SECTIONS_VIEW
+from loopx_host.documents.sections_view import ID as SECTIONS_VIEW
 from tests.support.fakes import Script, World
 
 VIEW = {"title": "Board", "generated_at": "2025-01-01T00:00:00Z", "sections": []}

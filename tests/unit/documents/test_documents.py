@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from benchmarks.run import TARGETS
 from loopx_host.authoring import documents
 from loopx_host.core.errors import Refused
+from loopx_host.documents.manifest import BOUNDED_INTEGERS
 from loopx_host.registry import manifest_rules, surface_rules
 from tests.support.project_files import ROOT
 
@@ -168,9 +169,9 @@ def test_the_page_of_the_manifest_has_every_key_of_a_table_once(section: str, ke
     assert sorted(rows("manifest.md", section)) == sorted(keys)
 
 
-@pytest.mark.parametrize("key", manifest_rules.BOUNDED_INTEGERS)
+@pytest.mark.parametrize("key", BOUNDED_INTEGERS)
 def test_the_page_of_the_manifest_states_the_bounds(key: str) -> None:
-    low, high = manifest_rules.BOUNDED_INTEGERS[key]
+    low, high = BOUNDED_INTEGERS[key]
     page = (ROOT / "docs" / "reference" / "manifest.md").read_text("utf-8")
 
     line = next(line for line in page.splitlines() if line.startswith(f"| `{key}`"))

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from loopx_host.core.errors import Refused, refuse
+from loopx_host.documents.sections_view import ID as SECTIONS_VIEW
 from loopx_host.registry.surfaces import projection_bytes
-from loopx_host.registry.view_schemas import SECTIONS_VIEW
 from tests.support.fakes import PROGRAM, Script, code_of
 from tests.support.publications import VIEW, Row, answer, file_of, world
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from loopx_host.core.errors import Refused
-from loopx_host.registry.view_schemas import SECTIONS_VIEW
+from loopx_host.documents.sections_view import ID as SECTIONS_VIEW
 from tests.support.fakes import NOW, PROGRAM, RUN_ID, Script, World, code_of
 from tests.support.manifests import NEW_CAPABILITY
 from tests.support.project_files import ROOT

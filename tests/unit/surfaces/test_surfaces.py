@@ -8,23 +8,20 @@ from typing import Any
 
 import pytest
 
+from loopx_host.documents.sections_view import ID as SECTIONS_VIEW
+from loopx_host.documents.sections_view import OK, section, sections_view
 from loopx_host.registry import surfaces
 from loopx_host.registry.catalog import Provider
 from loopx_host.registry.manifest import Manifest
 from loopx_host.registry.schemas import Bundle, check, validator, violations
 from loopx_host.registry.surfaces import surface_rows
-from loopx_host.registry.view_schemas import (
-    OK,
-    SECTIONS_VIEW,
-    VIEW_SCHEMAS,
-    core_view_schema,
-    section,
-    sections_view,
-)
+from loopx_host.registry.view_schemas import VIEW_SCHEMAS, core_view_schema
 from tests.support.manifests import capability, load_document, minimal
 
 NOW = "2025-06-01T12:00:00Z"
-VIEW = sections_view("Board", "2025-05-01T00:00:00Z", [section("a", "A", OK, [("label", "value")])])
+VIEW: dict[str, Any] = {
+    **sections_view("Board", "2025-05-01T00:00:00Z", [section("a", "A", OK, [("label", "value")])])
+}
 Row = dict[str, Any]
 
 
