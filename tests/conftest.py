@@ -13,6 +13,8 @@ PROPERTY = "req"
 
 hypothesis.settings.register_profile("ci", max_examples=50, deadline=None, derandomize=True, database=None)
 hypothesis.settings.register_profile("nightly", max_examples=1000, deadline=None, derandomize=True, database=None)
+# Many processes run a few tests each, and one example that fails is enough.
+hypothesis.settings.register_profile("mutation", max_examples=15, deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
