@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from loopx_host.authoring.ports import HasPackageSources
     from loopx_host.authoring.rules_friendly import Rule
+    from loopx_host.documents.normal_form import SchemaFile
     from loopx_host.lifecycle.dispatch.ports import HasJudging, Judging
     from loopx_host.lifecycle.extensions.candidate import Program
     from loopx_host.lifecycle.extensions.ports import HasPackages, HasProcesses, Packages, Processes
@@ -118,11 +119,11 @@ class Subject:
 
     def request_violations(self, request: dict[str, Any]) -> Rows:
         """Return how a request breaks the declared schema; empty without one."""
-        return self._violations("request_schema", request)
+        return self._violations(self.runtime.form.get("request_schema"), request)
 
     def response_violations(self, result: dict[str, Any]) -> Rows:
         """Return how a response breaks the declared schema; empty without one."""
-        return self._violations("response_schema", result)
+        return self._violations(self.runtime.form.get("response_schema"), result)
 
     def _doctor(self) -> Launch:
         return doctor_launch(self._program, self._packages)
@@ -137,8 +138,7 @@ class Subject:
         keep_bytecode(launch, ended, self._program, self._packages, proved=proved)
         return ended
 
-    def _violations(self, key: str, instance: dict[str, Any]) -> Rows:
-        named = self.runtime.form.get(key)
+    def _violations(self, named: SchemaFile | None, instance: dict[str, Any]) -> Rows:
         if named is None:
             return []
         from loopx_host.registry.schemas import Bundle

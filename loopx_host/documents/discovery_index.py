@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
         schema: str
         search_path: list[str]
-        looked_at: dict[str, list[object]]
+        looked_at: dict[str, list[int | str]]
         offers: list[Offer]
 
 
@@ -60,7 +60,7 @@ AVAILABLE, AMBIGUOUS, BROKEN, INCOMPATIBLE, PACKAGE_MISSING = STATES = (
 )
 
 
-def index(search_path: list[str], looked_at: dict[str, list[object]], offers: list[Offer]) -> DiscoveryIndex:
+def index(search_path: list[str], looked_at: dict[str, list[int | str]], offers: list[Offer]) -> DiscoveryIndex:
     """Return the index of what was found on a search path."""
     return {"schema": ID, "search_path": search_path, "looked_at": looked_at, "offers": offers}
 

@@ -8,6 +8,7 @@ from loopx_host.core.text import one_line, redact
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.core.errors import Refused
+    from loopx_host.documents.parts import Distribution
 
 _REASON = 400
 
@@ -18,7 +19,7 @@ class Culprit:
     __slots__ = ("distribution", "extension_id", "group", "name", "value")
 
     def __init__(
-        self, extension_id: str, distribution: dict[str, str] | None, group: str, name: str, value: str
+        self, extension_id: str, distribution: Distribution | None, group: str, name: str, value: str
     ) -> None:
         self.extension_id = extension_id
         self.distribution = distribution
@@ -28,7 +29,7 @@ class Culprit:
 
     def refusal(self, code: str, reason: str, *, hook: str | None = None, output: str | None = None) -> Refused:
         """Return the refusal that names this entry point; `reason` is a clause and may hold a package's own words."""
-        shown = " ".join((self.distribution or {"name": "an unknown package"}).values())
+        shown = " ".join(map(str, (self.distribution or {"name": "an unknown package"}).values()))
         entry = one_line(f"{self.group}: {self.name} = {self.value}", 200)
         said = one_line(redact(reason), _REASON)
         return refuse(

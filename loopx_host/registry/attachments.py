@@ -15,8 +15,8 @@ from loopx_host.registry.folder_error import FolderError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
 
+    from loopx_host.documents.normal_form import Profile, SchemaFile
     from loopx_host.registry.ports import ManifestFolder
     from loopx_host.registry.report import Report
     from loopx_host.registry.schemas import Bundle
@@ -32,7 +32,7 @@ class Attachments:
         self._check_schema = check_schema
         self.snapshot: dict[str, bytes] = {}
 
-    def schema(self, report: Report, pointer: str, path: str) -> dict[str, Any] | None:
+    def schema(self, report: Report, pointer: str, path: str) -> SchemaFile | None:
         """Return ``{path, sha256, siblings}`` of a schema and the files its references reach, or None."""
         digests: dict[str, str] = {}
         before = len(report.errors)
@@ -50,12 +50,12 @@ class Attachments:
             digests[name] = self._keep(data)
             waiting += self._siblings(report, pointer, name, document)
         root = digests.pop(posixpath.normpath(path))
-        named = {"path": path, "sha256": root, "siblings": digests}
+        named: SchemaFile = {"path": path, "sha256": root, "siblings": digests}
         if len(report.errors) == before:
             self._check(report, pointer, named)
         return named
 
-    def _check(self, report: Report, pointer: str, named: dict[str, Any]) -> None:
+    def _check(self, report: Report, pointer: str, named: SchemaFile) -> None:
         """Report a schema that could not judge anything: found when it is trusted, not at the first run."""
         from loopx_host.registry.schemas import Bundle, SchemaError, check
 
@@ -65,15 +65,15 @@ class Attachments:
             report.error(error.code, pointer, f"{pointer} names a schema that cannot be used: {error}")
 
     def profile(
-        self, report: Report, pointer: str, path: str, capability: object, permissions: list[str]
-    ) -> dict[str, Any] | None:
+        self, report: Report, pointer: str, path: str, capability: str, permissions: list[str]
+    ) -> Profile | None:
         """Return ``{path, digest, document}`` of an integration profile, or None with the problem reported."""
         from loopx_host.registry import profile_rules, schemas
 
         document, _ = self._json(report, pointer, path, PROFILE_BYTES)
         if document is None:
             return None
-        profile_rules.check_profile(
+        profile = profile_rules.checked(
             report,
             pointer,
             one_line(path, 80),
@@ -82,9 +82,11 @@ class Attachments:
             permissions=permissions,
             check_schema=self._check_schema or schemas.check,
         )
-        return {"path": path, "digest": f"sha256:{canonical_digest(document)}", "document": document}
+        if profile is None:
+            return None
+        return {"path": path, "digest": f"sha256:{canonical_digest(profile)}", "document": profile}
 
-    def _json(self, report: Report, pointer: str, path: str, limit: int) -> tuple[dict[str, Any] | None, bytes]:
+    def _json(self, report: Report, pointer: str, path: str, limit: int) -> tuple[dict[str, object] | None, bytes]:
         try:
             data = self._folder.read(path, limit)
             return parse_object(data), data
@@ -98,7 +100,7 @@ class Attachments:
         self.snapshot[digest] = data
         return digest
 
-    def _siblings(self, report: Report, pointer: str, name: str, document: dict[str, Any]) -> list[str]:
+    def _siblings(self, report: Report, pointer: str, name: str, document: dict[str, object]) -> list[str]:
         found: list[str] = []
         for reference in _references(document):
             target = reference.partition("#")[0]

@@ -8,13 +8,26 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypedDict
 
+    from loopx_host.documents.capability_catalog import CapabilityRows, CatalogCapability, CatalogProvider
+    from loopx_host.documents.capability_detail import DetailedCapability, OperationRow
+    from loopx_host.documents.discovery_index import Declares
+    from loopx_host.documents.normal_form import Capability, Profile
+    from loopx_host.documents.parts import Facts
     from loopx_host.registry.manifest import Manifest
-    from loopx_host.registry.rows import Declares
+
+    class TrainMember(TypedDict):
+        """One extension of the release train, with the distribution that carries it and the commands it brings."""
+
+        distribution: str
+        version: str
+        extension_id: str
+        commands: list[str]
+        declares: Declares
+
 
 CORE_PROVIDER = "loopx-core"
-_FACTS = ("declared", "installed", "enabled", "ready")
 
 
 class Declaration:
@@ -64,12 +77,12 @@ class Provider:
             self.ready, self.reason, self.next_command = False, "extensions_off", None
 
     @property
-    def state(self) -> dict[str, bool]:
+    def state(self) -> Facts:
         """The four facts; each implies the one before it."""
-        return dict(zip(_FACTS, (True, self.installed, self.enabled, self.ready), strict=True))
+        return {"declared": True, "installed": self.installed, "enabled": self.enabled, "ready": self.ready}
 
 
-def catalog(providers: list[Provider]) -> dict[str, list[dict[str, Any]]]:
+def catalog(providers: list[Provider]) -> CapabilityRows:
     """Return the rows of capabilities and providers, by id; internal capabilities are not listed."""
     ordered = sorted(providers, key=lambda provider: provider.manifest.id)
     shown = [(capability, provider) for capability, provider in _declared(ordered) if _is_public(capability)]
@@ -80,14 +93,13 @@ def catalog(providers: list[Provider]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def detail(capability_id: str, providers: list[Provider]) -> dict[str, Any] | None:
+def detail(capability_id: str, providers: list[Provider]) -> DetailedCapability | None:
     """Return one public capability with the state of its provider, or None."""
     for capability, provider in _declared(providers):
         if capability["id"] == capability_id and _is_public(capability):
-            shown = {key: value for key, value in capability.items() if key != "integration_profile"}
             profile = capability.get("integration_profile")
-            return {
-                **shown,
+            shown: Any = {key: value for key, value in capability.items() if key != "integration_profile"}
+            shown |= {
                 "operations": _operations(profile) if profile else [],
                 "provider_state": provider.state,
                 "reason": provider.reason,
@@ -95,6 +107,8 @@ def detail(capability_id: str, providers: list[Provider]) -> dict[str, Any] | No
                 "install_package": provider.install_package,
                 "also_declared_by": _others(capability_id, provider.manifest.id, _owners(providers)),
             }
+            row: DetailedCapability = shown  # and what else a state file of another version has beside it
+            return row
     return None
 
 
@@ -108,38 +122,44 @@ def _owners(providers: list[Provider]) -> dict[str, list[str]]:
 
 def _implementations(providers: list[Provider]) -> dict[str, list[tuple[str, str]]]:
     """Return capability id → (who implements it, over which protocol)."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    implementing: dict[str, list[tuple[str, str]]] = {}
     for provider in providers:
         for row in provider.manifest.implementations:
-            found.setdefault(row["capability_id"], []).append((provider.manifest.id, row["protocol"]))
-    return found
+            implementing.setdefault(row["capability_id"], []).append((provider.manifest.id, row["protocol"]))
+    return implementing
 
 
 def _others(capability_id: str, provider_id: str, owners: dict[str, list[str]]) -> list[str]:
-    return sorted(one for one in owners.get(capability_id, []) if one != provider_id)
+    return sorted(owner for owner in owners.get(capability_id, []) if owner != provider_id)
 
 
-def _operations(profile: dict[str, Any]) -> list[dict[str, Any]]:
+def _operations(profile: Profile) -> list[OperationRow]:
     """Return what a caller can ask for under a profile."""
-    keys = ("id", "effect_class", "required_permission")
-    return [{key: one[key] for key in keys} for one in profile["document"]["operations"]]
+    return [
+        {
+            "id": operation["id"],
+            "effect_class": operation["effect_class"],
+            "required_permission": operation["required_permission"],
+        }
+        for operation in profile["document"]["operations"]
+    ]
 
 
-def _declared(providers: list[Provider]) -> list[tuple[dict[str, Any], Provider]]:
+def _declared(providers: list[Provider]) -> list[tuple[Capability, Provider]]:
     pairs = [(capability, provider) for provider in providers for capability in provider.manifest.capabilities]
     return sorted(pairs, key=lambda pair: str(pair[0]["id"]))
 
 
-def _is_public(capability: dict[str, Any]) -> bool:
+def _is_public(capability: Capability) -> bool:
     return capability.get("visibility") == "public"
 
 
 def _row(
-    capability: dict[str, Any],
+    capability: Capability,
     provider: Provider,
     owners: dict[str, list[str]],
     implementing: dict[str, list[tuple[str, str]]],
-) -> dict[str, Any]:
+) -> CatalogCapability:
     implementations = implementing.get(capability["id"], [])
     documentation = capability.get("documentation")
     return {
@@ -166,11 +186,18 @@ def _row(
     }
 
 
-def _core() -> dict[str, Any]:
-    return {"id": CORE_PROVIDER, "origin": "builtin", **dict.fromkeys(_FACTS, True)}
+def _core() -> CatalogProvider:
+    return {
+        "id": CORE_PROVIDER,
+        "origin": "builtin",
+        "declared": True,
+        "installed": True,
+        "enabled": True,
+        "ready": True,
+    }
 
 
-def _provider(provider: Provider) -> dict[str, Any]:
+def _provider(provider: Provider) -> CatalogProvider:
     manifest = provider.manifest
     return {
         "id": manifest.id,

@@ -7,9 +7,9 @@ from loopx_host.core.limits import OPEN_FILES_DEFAULT, TIMEOUT_DEFAULT_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from loopx_host.core.diagnostics import Problem
+    from loopx_host.documents import normal_form
+    from loopx_host.documents.normal_form import Capability, Implementation, NormalForm
 
 REVISION_DIGITS = 16
 
@@ -19,7 +19,7 @@ class Runtime:
 
     __slots__ = ("form",)
 
-    def __init__(self, form: dict[str, Any]) -> None:
+    def __init__(self, form: normal_form.Runtime) -> None:
         self.form = form
 
     @property
@@ -95,7 +95,7 @@ class Manifest:
 
     def __init__(
         self,
-        form: dict[str, Any],
+        form: NormalForm,
         *,
         snapshot: dict[str, bytes] | None = None,
         warnings: tuple[Problem, ...] = (),
@@ -133,12 +133,13 @@ class Manifest:
     @property
     def files(self) -> list[str]:
         """The files beside the manifest that it names, relative to it: schemas with siblings, profiles."""
-        runtime = self.form["runtime"] or {}
-        schemas = [runtime[key] for key in ("request_schema", "response_schema") if key in runtime]
-        declaring = (*self.capabilities, *self.implementations)
-        profiles = [one["integration_profile"] for one in declaring if "integration_profile" in one]
+        runtime = self.form["runtime"]
+        named = (runtime.get("request_schema"), runtime.get("response_schema")) if runtime else ()
+        schemas = [schema for schema in named if schema is not None]
+        profiles = [row.get("integration_profile") for row in (*self.capabilities, *self.implementations)]
         siblings = [name for schema in schemas for name in schema["siblings"]]
-        return [*(str(one["path"]) for one in (*schemas, *profiles)), *siblings]
+        paths = [schema["path"] for schema in schemas]
+        return [*paths, *(profile["path"] for profile in profiles if profile is not None), *siblings]
 
     @property
     def runtime(self) -> Runtime | None:
@@ -147,11 +148,11 @@ class Manifest:
         return None if form is None else Runtime(form)
 
     @property
-    def capabilities(self) -> list[dict[str, Any]]:
+    def capabilities(self) -> list[Capability]:
         """The capabilities it provides, in file order."""
         return list(self.form["capabilities"])
 
     @property
-    def implementations(self) -> list[dict[str, Any]]:
+    def implementations(self) -> list[Implementation]:
         """The capabilities of others it implements, in file order."""
         return list(self.form["implementations"])

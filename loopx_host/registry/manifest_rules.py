@@ -9,8 +9,17 @@ from loopx_host.registry.toml_source import step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from loopx_host.documents.normal_form import (
+        Capability,
+        Documentation,
+        Implementation,
+        NormalForm,
+        Profile,
+        Provider,
+        Runtime,
+        SchemaFile,
+        Surface,
+    )
     from loopx_host.registry.attachments import Attachments
     from loopx_host.registry.report import Report, Table
 
@@ -47,14 +56,14 @@ IMPLEMENTS_KEYS = ("capability_id", "protocol", "integration_profile")
 DOCUMENTATION_KEYS = ("source_root", "site_root", "canonical", "aliases")
 
 
-def normal_form(report: Report, document: Table, attachments: Attachments) -> dict[str, Any]:
+def normal_form(report: Report, document: Table, attachments: Attachments) -> NormalForm:
     """Return the normal form of `document`; worth something only when `report` then holds no error."""
     report_keys(report, document, TOP_KEYS)
     _schema_version(report, document)
     provider = _provider(report, document)
     documentation = _documentation(report, document)
     runtime = _runtime(report, document, provider["permissions"], attachments)
-    form = {
+    form: NormalForm = {
         "capabilities": _capabilities(report, document, provider, documentation, attachments),
         "documentation": documentation,
         "implementations": _implementations(report, document, provider, runtime, attachments),
@@ -84,9 +93,9 @@ def _schema_version(found: Report, document: Table) -> None:
         found.bad("schema_version", f"must be exactly `{ID}`, not {seen}")
 
 
-def _provider(found: Report, document: Table) -> dict[str, Any]:
+def _provider(found: Report, document: Table) -> Provider:
     expression = report.text(found, document, "requires_loopx_api", "", _api_grammar)
-    if expression is not None and not api.admits(expression):
+    if expression and not api.admits(expression):
         found.error(
             "api_incompatible",
             "requires_loopx_api",
@@ -110,9 +119,7 @@ def _api_grammar(expression: str) -> str | None:
     return None if fits else "must be clauses such as `>=1,<2`: an operator >= <= == > < and a whole number"
 
 
-def _runtime(
-    found: Report, document: Table, permissions: list[str], attachments: Attachments
-) -> dict[str, Any] | None:
+def _runtime(found: Report, document: Table, permissions: list[str], attachments: Attachments) -> Runtime | None:
     if "runtime" not in document:
         return None
     table, at = document["runtime"], "runtime."
@@ -120,15 +127,15 @@ def _runtime(
         found.wrong_type("runtime", "a table", table)
         return None
     report_keys(found, table, RUNTIME_KEYS, at, closed=True)
-    form: dict[str, Any] = {
+    form: Runtime = {
         "args": report.arguments(found, table, "args", at),
         "doctor_args": report.arguments(found, table, "doctor_args", at),
         "protocol": report.text(found, table, "protocol", at, grammar.protocol),
         "required_permissions": _required_permissions(found, table, permissions),
         "timeout_seconds": report.integer(found, table, "timeout_seconds", at, 1, limits.TIMEOUT_MAX_SECONDS)
         or limits.TIMEOUT_DEFAULT_SECONDS,
-        **_target(found, table),
     }
+    _launcher(found, table, form)
     _additions(found, table, form, attachments)
     return form
 
@@ -146,7 +153,8 @@ def _required_permissions(found: Report, table: Table, declared: list[str]) -> l
     return required
 
 
-def _target(found: Report, table: Table) -> dict[str, str | None]:
+def _launcher(found: Report, table: Table, form: Runtime) -> None:
+    """Enter what is run: a program, or a Python module."""
     named = [key for key in ("entrypoint", "python_module") if key in table]
     if len(named) != 1:
         how = "both" if named else "neither"
@@ -155,24 +163,38 @@ def _target(found: Report, table: Table) -> dict[str, str | None]:
             "runtime.entrypoint",
             f"runtime needs exactly one of entrypoint and python_module; {how} is given",
         )
-        return {}
-    checks = {"entrypoint": grammar.entrypoint, "python_module": grammar.python_module}
-    return {named[0]: report.text(found, table, named[0], "runtime.", checks[named[0]])}
+    elif "entrypoint" in table:
+        form["entrypoint"] = report.text(found, table, "entrypoint", "runtime.", grammar.entrypoint)
+    else:
+        form["python_module"] = report.text(found, table, "python_module", "runtime.", grammar.python_module)
 
 
-def _additions(found: Report, table: Table, form: dict[str, Any], attachments: Attachments) -> None:
+def _additions(found: Report, table: Table, form: Runtime, attachments: Attachments) -> None:
     """Enter the keys beyond v0 into the normal form, only where a manifest uses them."""
-    for key, (low, high) in BOUNDED_INTEGERS.items():
-        if key in table:
-            form[key] = report.integer(found, table, key, "runtime.", low, high)
+    if "doctor_timeout_seconds" in table:
+        form["doctor_timeout_seconds"] = _bounded(found, table, "doctor_timeout_seconds")
+    if "memory_limit_mb" in table:
+        form["memory_limit_mb"] = _bounded(found, table, "memory_limit_mb")
+    if "open_files_limit" in table:
+        form["open_files_limit"] = _bounded(found, table, "open_files_limit")
     if "env" in table:
         form["env"] = report.texts(found, table, "env", "runtime.", grammar.variable)
     if "requires" in table:
         form["requires"] = _requires(found, table["requires"])
-    for key in ("request_schema", "response_schema"):
-        path = report.text(found, table, key, "runtime.", grammar.relative_path, required=False)
-        if path is not None:
-            form[key] = attachments.schema(found, f"runtime.{key}", path)
+    request, response = (_schema(found, table, key, attachments) for key in ("request_schema", "response_schema"))
+    if request is not None:
+        form["request_schema"] = request
+    if response is not None:
+        form["response_schema"] = response
+
+
+def _bounded(found: Report, table: Table, key: str) -> int:
+    return report.integer(found, table, key, "runtime.", *BOUNDED_INTEGERS[key]) or 0
+
+
+def _schema(found: Report, table: Table, key: str, attachments: Attachments) -> SchemaFile | None:
+    path = report.optional_text(found, table, key, "runtime.", grammar.relative_path)
+    return None if path is None else attachments.schema(found, f"runtime.{key}", path)
 
 
 def _requires(found: Report, table: object) -> dict[str, str]:
@@ -186,12 +208,12 @@ def _requires(found: Report, table: object) -> dict[str, str]:
         if wrong:
             found.bad(pointer, wrong)
         wanted = report.scalar(found, value, pointer, grammar.constraint)
-        if wanted is not None and not wrong:
+        if wanted and not wrong:
             kept[name] = wanted
     return kept
 
 
-def _documentation(found: Report, document: Table) -> dict[str, Any] | None:
+def _documentation(found: Report, document: Table) -> Documentation | None:
     if "documentation" not in document:
         return None
     table, at = document["documentation"], "documentation."
@@ -212,15 +234,15 @@ def _documentation(found: Report, document: Table) -> dict[str, Any] | None:
 def _capabilities(
     found: Report,
     document: Table,
-    provider: dict[str, Any],
-    documentation: dict[str, Any] | None,
+    provider: Provider,
+    documentation: Documentation | None,
     attachments: Attachments,
-) -> list[dict[str, Any]]:
+) -> list[Capability]:
     made = [
         _capability(found, table, f"{pointer}.", provider, documentation, attachments)
         for pointer, table in report.tables(found, document, "provides")
     ]
-    _unique(found, "provides", [entry["id"] for entry in made if entry.get("id")])
+    _unique(found, "provides", [entry["id"] for entry in made if entry["id"]])
     return made
 
 
@@ -228,77 +250,84 @@ def _capability(
     found: Report,
     table: Table,
     at: str,
-    provider: dict[str, Any],
-    documentation: dict[str, Any] | None,
+    provider: Provider,
+    documentation: Documentation | None,
     attachments: Attachments,
-) -> dict[str, Any]:
+) -> Capability:
     report_keys(found, table, PROVIDES_KEYS, at)
     checks = {"id": grammar.capability_id, "visibility": grammar.one_of("public", "internal")}
     public = str(table.get("visibility")).strip() != "internal"
-    form: dict[str, Any] = {
-        "origin": "extension",
-        "provider_id": provider["id"],
-        "provider_version": provider["version"],
-    }
+    texts = dict.fromkeys(PROVIDES_TEXTS, "")
     for key in (*PROVIDES_TEXTS, *PROVIDES_PUBLIC):
         required = public or key not in PROVIDES_PUBLIC
         if key not in table and required:
             found.error("manifest_incomplete", at + key, f"{at}{key} is missing; a capability is complete at install")
         elif key in table:
-            form[key] = report.text(found, table, key, at, checks.get(key))
-    if "kind" in form:
-        form["capability_kind"] = form["kind"]
+            texts[key] = report.text(found, table, key, at, checks.get(key))
+    form: Capability = {
+        "origin": "extension",
+        "provider_id": provider["id"],
+        "provider_version": provider["version"],
+        "id": texts["id"],
+        "kind": texts["kind"],
+        "title": texts["title"],
+        "status": texts["status"],
+        "user_value": texts["user_value"],
+        "next_real_step": texts["next_real_step"],
+        "visibility": texts["visibility"],
+        "capability_kind": texts["kind"],
+    }
+    if "real_world_anchor" in texts:
+        form["real_world_anchor"] = texts["real_world_anchor"]
+    if "entry_command" in texts:
+        form["entry_command"] = texts["entry_command"]
     if documentation is not None:
         form["documentation"] = documentation
-    _with_profile(found, table, form, at, form.get("id"), provider, attachments)
+    profile = _profile(found, table, at, form["id"], provider, attachments)
+    if profile is not None:
+        form["integration_profile"] = profile
     return form
 
 
 def _implementations(
     found: Report,
     document: Table,
-    provider: dict[str, Any],
-    runtime: dict[str, Any] | None,
+    provider: Provider,
+    runtime: Runtime | None,
     attachments: Attachments,
-) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = []
+) -> list[Implementation]:
+    made: list[Implementation] = []
     for pointer, table in report.tables(found, document, "implements"):
         at = f"{pointer}."
         report_keys(found, table, IMPLEMENTS_KEYS, at)
         spoken = report.text(found, table, "protocol", at, grammar.protocol)
-        if spoken is not None and (runtime is None or runtime["protocol"] != spoken):
+        if spoken and (runtime is None or runtime["protocol"] != spoken):
             summary = f"{at}protocol `{spoken}` is not the protocol of the runtime"
             found.error("manifest_conflict", f"{at}protocol", summary)
-        form: dict[str, Any] = {
+        form: Implementation = {
             "capability_id": report.text(found, table, "capability_id", at, grammar.capability_id),
             "protocol": spoken,
             "provider_id": provider["id"],
             "provider_version": provider["version"],
         }
-        _with_profile(found, table, form, at, form["capability_id"], provider, attachments)
+        profile = _profile(found, table, at, form["capability_id"], provider, attachments)
+        if profile is not None:
+            form["integration_profile"] = profile
         made.append(form)
     return made
 
 
-def _with_profile(
-    found: Report,
-    table: Table,
-    form: dict[str, Any],
-    at: str,
-    capability_id: object,
-    provider: dict[str, Any],
-    attachments: Attachments,
-) -> None:
-    """Put the integration profile a table names into its form; the key is left out where there is none."""
-    path = report.text(found, table, "integration_profile", at, grammar.relative_path, required=False)
-    if path is not None:
-        pointer = f"{at}integration_profile"
-        form["integration_profile"] = attachments.profile(
-            found, pointer, path, capability_id, provider["permissions"]
-        )
+def _profile(
+    found: Report, table: Table, at: str, capability_id: str, provider: Provider, attachments: Attachments
+) -> Profile | None:
+    """Return the integration profile a table names, or None."""
+    path = report.optional_text(found, table, "integration_profile", at, grammar.relative_path)
+    if path is None:
+        return None
+    return attachments.profile(found, f"{at}integration_profile", path, capability_id, provider["permissions"])
 
 
-def _surfaces(found: Report, document: Table) -> list[dict[str, Any]]:
+def _surfaces(found: Report, document: Table) -> list[Surface]:
     if "presentation_surfaces" not in document:
         return []
     from loopx_host.registry import surface_rules

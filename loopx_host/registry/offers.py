@@ -8,25 +8,22 @@ from __future__ import annotations
 
 from loopx_host.core.errors import Refused
 from loopx_host.core.text import one_line
+from loopx_host.documents.discovery_index import AMBIGUOUS, AVAILABLE, BROKEN, INCOMPATIBLE, PACKAGE_MISSING
 from loopx_host.registry.load import load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeVar
 
+    from loopx_host.documents.discovery_index import Declares, Offer
+    from loopx_host.documents.normal_form import Capability, Implementation
+    from loopx_host.documents.parts import Distribution
     from loopx_host.registry.manifest import Manifest
     from loopx_host.registry.ports import ManifestFolder
-    from loopx_host.registry.rows import Declares
     from loopx_host.registry.schemas import Bundle
 
-AVAILABLE, AMBIGUOUS, BROKEN, INCOMPATIBLE, PACKAGE_MISSING = (
-    "available",
-    "ambiguous",
-    "broken",
-    "incompatible",
-    "package_missing",
-)
+    _Declared = TypeVar("_Declared", Capability, Implementation)
 
 
 _NAMED = 5  # of many carriers of one id
@@ -41,7 +38,7 @@ class Advertised:
         self,
         extension_id: str,
         value: str,
-        distribution: dict[str, str] | None,
+        distribution: Distribution | None,
         location: str,
         *,
         manifest_path: str | None = None,
@@ -68,7 +65,7 @@ def offers(
     advertised: list[Advertised],
     open_manifest: Callable[[str], tuple[ManifestFolder, str]],
     check_schema: Callable[[Bundle], None] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Offer]:
     """Return one row per advertisement, sorted by id and carrier."""
     ordered = sorted(advertised, key=lambda one: (one.id, one.carrier, one.location, one.value))
     copies: dict[str, list[Advertised]] = {}
@@ -81,8 +78,8 @@ def offers(
     return [_row(one, copies[one.id], read) for one in ordered]
 
 
-def _row(one: Advertised, copies: list[Advertised], read: Callable[[str], Manifest]) -> dict[str, Any]:
-    row: dict[str, Any] = {
+def _row(one: Advertised, copies: list[Advertised], read: Callable[[str], Manifest]) -> Offer:
+    row: Offer = {
         "id": one_line(one.id, 100) or None,
         "distribution": one.distribution,
         "location": one.location,
@@ -102,7 +99,7 @@ def _row(one: Advertised, copies: list[Advertised], read: Callable[[str], Manife
         return {**row, "state": AMBIGUOUS, "code": "extension_ambiguous", "reason": reason}
     if one.code is not None:
         return {**row, "state": PACKAGE_MISSING if one.code == PACKAGE_MISSING else BROKEN}
-    return {**row, **_loaded(one, read)}
+    return _loaded(row, one, read)
 
 
 def _named(copies: list[Advertised]) -> str:
@@ -114,20 +111,22 @@ def _named(copies: list[Advertised]) -> str:
     return " and ".join([*carriers[:_NAMED], *more])
 
 
-def _loaded(one: Advertised, read: Callable[[str], Manifest]) -> dict[str, Any]:
+def _loaded(row: Offer, one: Advertised, read: Callable[[str], Manifest]) -> Offer:
+    """Return the row of what is advertised once, with what its manifest says or is wrong with."""
     try:
         manifest = read(str(one.manifest_path))
     except Refused as refused:
         incompatible = refused.code == "api_incompatible"
         state = INCOMPATIBLE if incompatible else BROKEN
-        return {"state": state, "code": refused.code, "reason": refused.diagnostic.summary}
+        return {**row, "state": state, "code": refused.code, "reason": refused.diagnostic.summary}
     except Exception as error:  # noqa: BLE001 (whatever a package makes us stumble over spoils its own row only)
         reason = f"reading its manifest failed in a way it should not: {type(error).__name__}"
-        return {"state": BROKEN, "code": "manifest_unreadable", "reason": reason}
+        return {**row, "state": BROKEN, "code": "manifest_unreadable", "reason": reason}
     if manifest.id != one.id:
         reason = f"the package advertises `{one.id}`, its manifest says `{manifest.id}`"
-        return {"state": BROKEN, "code": "id_mismatch", "reason": reason}
+        return {**row, "state": BROKEN, "code": "id_mismatch", "reason": reason}
     return {
+        **row,
         "state": AVAILABLE,
         "version": manifest.version,
         "revision": manifest.revision,
@@ -142,10 +141,12 @@ def declares(manifest: Manifest) -> Declares:
     return {
         "requires_loopx_api": manifest.requires_loopx_api,
         "permissions": manifest.permissions,
-        "capabilities": [_without_profile(one) for one in manifest.capabilities],
-        "implementations": [_without_profile(one) for one in manifest.implementations],
+        "capabilities": [_without_profile(row) for row in manifest.capabilities],
+        "implementations": [_without_profile(row) for row in manifest.implementations],
     }
 
 
-def _without_profile(declared: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in declared.items() if key != "integration_profile"}
+def _without_profile(declared: _Declared) -> _Declared:
+    rest: Any = {key: value for key, value in declared.items() if key != "integration_profile"}
+    kept: _Declared = rest
+    return kept

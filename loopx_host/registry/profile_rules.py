@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from loopx_host.documents.integration_profile import IntegrationProfile, ProfileOperation
     from loopx_host.registry.report import Report
     from loopx_host.registry.schemas import Bundle
 
@@ -29,25 +30,32 @@ _PREFIX = re.compile(r"[!-~]+", re.ASCII)
 _TOKENS = dict(zip(TODO_KEYS, (_ACTION_KIND, _PREFIX), strict=True))
 
 
-def check_profile(
+def checked(
     found: Report,
     pointer: str,
     path: str,
-    document: dict[str, Any],
+    document: dict[str, object],
     *,
-    capability: object,
+    capability: str,
     permissions: list[str],
     check_schema: Callable[[Bundle], None],
-) -> None:
-    """Report under `pointer` what breaks a rule; `permissions` are those the manifest declares."""
+) -> IntegrationProfile | None:
+    """Return the profile that a document is, or None with what breaks a rule reported under `pointer`.
+
+    `permissions` are those the manifest declares.
+    """
     before = len(found.errors)
     for clause in _profile(document, capability, permissions):
         found.bad(pointer, f"names {path}, which {clause}")
-    if len(found.errors) == before:
-        _check_schemas(found, pointer, path, document["operations"], check_schema)
+    if len(found.errors) > before:
+        return None
+    followed: Any = document  # every key and type was looked at
+    profile: IntegrationProfile = followed
+    _check_schemas(found, pointer, path, profile["operations"], check_schema)
+    return profile
 
 
-def _profile(document: dict[str, Any], capability: object, permissions: list[str]) -> Iterator[str]:
+def _profile(document: dict[str, object], capability: str, permissions: list[str]) -> Iterator[str]:
     if set(document) != set(KEYS):
         yield f"must hold exactly the keys {', '.join(KEYS)}"
         return
@@ -114,16 +122,16 @@ def _check_schemas(
     found: Report,
     pointer: str,
     path: str,
-    operations: list[dict[str, Any]],
+    operations: list[ProfileOperation],
     check_schema: Callable[[Bundle], None],
 ) -> None:
     """Report the first schema that could not judge anything; each stands alone, so it refers to itself only."""
     from loopx_host.registry.schemas import Bundle, SchemaError
 
     for operation in operations:
-        for key in SCHEMA_KEYS:
+        for key, schema in zip(SCHEMA_KEYS, (operation["request_schema"], operation["result_schema"]), strict=True):
             try:
-                check_schema(Bundle(f"{operation['id']}.{key}", operation[key], {}))
+                check_schema(Bundle(f"{operation['id']}.{key}", schema, {}))
             except SchemaError as error:
                 found.error(error.code, pointer, f"{pointer} names {path}, whose schemas cannot be used: {error}")
                 return

@@ -9,9 +9,8 @@ from loopx_host.registry.toml_source import step
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
-    Table = dict[str, Any]
+    Table = dict[str, object]
     Check = Callable[[str], str | None]  # what is wrong with a text, as a clause, or None
 
 ROWS = 100  # a quarter of a megabyte can hold a hundred thousand mistakes, and nobody reads them
@@ -67,28 +66,32 @@ def kind_of(value: object) -> str:
     return names.get(type(value).__name__, f"a {type(value).__name__}")
 
 
-def text(
-    report: Report, table: Table, key: str, at: str, check: Check | None = None, *, required: bool = True
-) -> str | None:
-    """Return the stripped string at `key`, or None with the problem reported (or if optional and absent)."""
-    pointer = at + key
+def text(report: Report, table: Table, key: str, at: str, check: Check | None = None) -> str:
+    """Return the stripped string at `key`, which must be there; empty with the problem reported."""
     if key not in table:
-        if required:
-            report.missing(pointer)
-        return None
-    return scalar(report, table[key], pointer, check)
+        report.missing(at + key)
+        return ""
+    return scalar(report, table[key], at + key, check)
 
 
-def scalar(report: Report, value: object, pointer: str, check: Check | None) -> str | None:
-    """Return `value` stripped if it is a non-blank string without control characters that passes `check`."""
+def optional_text(report: Report, table: Table, key: str, at: str, check: Check) -> str | None:
+    """Return the stripped string at `key`; None where there is none, or with the problem reported."""
+    return (scalar(report, table[key], at + key, check) or None) if key in table else None
+
+
+def scalar(report: Report, value: object, pointer: str, check: Check | None) -> str:
+    """Return `value` stripped if it is a non-blank string without control characters that passes `check`.
+
+    Empty with the problem reported.
+    """
     if not isinstance(value, str):
         report.wrong_type(pointer, "a string", value)
-        return None
+        return ""
     stripped = value.strip()
     wrong = _blank_or_control(stripped) or (check(stripped) if check else None)
     if wrong:
         report.bad(pointer, wrong)
-        return None
+        return ""
     return stripped
 
 
@@ -105,7 +108,7 @@ def texts(report: Report, table: Table, key: str, at: str, check: Check | None =
     pointer = at + key
     items = _array(report, table, key, pointer)
     read = [scalar(report, item, f"{pointer}[{index}]", check) for index, item in enumerate(items)]
-    return [item for item in read if item is not None]
+    return [item for item in read if item]
 
 
 def arguments(report: Report, table: Table, key: str, at: str) -> list[str]:
@@ -122,7 +125,7 @@ def arguments(report: Report, table: Table, key: str, at: str) -> list[str]:
     return kept
 
 
-def _array(report: Report, table: Table, key: str, pointer: str) -> list[Any]:
+def _array(report: Report, table: Table, key: str, pointer: str) -> list[object]:
     value = table.get(key, [])
     if not isinstance(value, list):
         report.wrong_type(pointer, "an array of strings", value)

@@ -14,9 +14,13 @@ from loopx_host.core.text import one_line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from jsonschema_rs import Draft202012Validator
+
+    from loopx_host.documents.normal_form import SchemaFile
+    from loopx_host.documents.parts import Violation
+
+    Schema = dict[str, object]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _BASE = "loopx-snapshot:///"
@@ -41,13 +45,13 @@ class Bundle:
 
     __slots__ = ("path", "root", "siblings")
 
-    def __init__(self, path: str, root: dict[str, Any], siblings: dict[str, dict[str, Any]]) -> None:
+    def __init__(self, path: str, root: Schema, siblings: dict[str, Schema]) -> None:
         self.path = path
         self.root = root
         self.siblings = siblings
 
     @classmethod
-    def of(cls, named: dict[str, Any], snapshot: dict[str, bytes]) -> Bundle:
+    def of(cls, named: SchemaFile, snapshot: dict[str, bytes]) -> Bundle:
         """Return the bundle a normal form names (``{path, sha256, siblings}``), from bytes by SHA-256."""
         siblings = {name: parse_object(snapshot[digest]) for name, digest in named["siblings"].items()}
         return cls(named["path"], parse_object(snapshot[named["sha256"]]), siblings)
@@ -91,9 +95,9 @@ def validator(bundle: Bundle) -> Draft202012Validator:
         raise SchemaError(code, f"{bundle.path}: {message}") from None
 
 
-def violations(judge: Draft202012Validator, instance: object) -> list[dict[str, str]]:
+def violations(judge: Draft202012Validator, instance: object) -> list[Violation]:
     """Return where and how `instance` breaks the schema, at most ten rows of pointer and message."""
-    rows: list[dict[str, str]] = []
+    rows: list[Violation] = []
     for error in judge.iter_errors(instance):
         pointer = "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in error.instance_path)
         rows.append({"pointer": one_line(pointer, _MESSAGE), "message": one_line(error.message, _MESSAGE)})
@@ -110,13 +114,14 @@ class _Unfolding:
     """
 
     def __init__(self, bundle: Bundle) -> None:
-        self._files: dict[str, Any] = {posixpath.normpath(bundle.path): bundle.root, **bundle.siblings}
+        self._files: dict[str, Schema] = {posixpath.normpath(bundle.path): bundle.root, **bundle.siblings}
         self._weights: dict[int, int] = {}
         self._schemas = [(name, node) for name, document in self._files.items() for node in _objects(document)]
-        self._dynamic: dict[str, list[tuple[str, Any]]] = {}
+        self._dynamic: dict[str, list[tuple[str, Schema]]] = {}
         for name, node in self._schemas:
-            if isinstance(node.get("$dynamicAnchor"), str):
-                self._dynamic.setdefault(node["$dynamicAnchor"], []).append((name, node))
+            anchor = node.get("$dynamicAnchor")
+            if isinstance(anchor, str):
+                self._dynamic.setdefault(anchor, []).append((name, node))
 
     def check(self) -> None:
         """Raises SchemaError `schema_invalid`."""
@@ -144,27 +149,28 @@ class _Unfolding:
             self._weights[id(node)] = known
         return known
 
-    def _applied(self, name: str, node: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _applied(self, name: str, node: Schema) -> Iterator[tuple[str, object]]:
         """Return what `node` applies to the very value it is applied to, each with its file."""
         for key in ("allOf", "anyOf", "oneOf"):
-            if isinstance(node.get(key), list):
-                yield from ((name, one) for one in node[key])
+            several = node.get(key)
+            if isinstance(several, list):
+                yield from ((name, one) for one in several)
         yield from ((name, node[key]) for key in ("not", "if", "then", "else") if key in node)
-        if isinstance(node.get("dependentSchemas"), dict):
-            yield from ((name, one) for one in node["dependentSchemas"].values())
-        if isinstance(node.get("$ref"), str):
-            yield from self._referred(name, node["$ref"])
-        if isinstance(node.get("$dynamicRef"), str):
-            anchor = node["$dynamicRef"].rpartition("#")[2]
-            yield from self._dynamic.get(anchor) or self._referred(name, node["$dynamicRef"])
+        dependent, reference, dynamic = (node.get(key) for key in ("dependentSchemas", "$ref", "$dynamicRef"))
+        if isinstance(dependent, dict):
+            yield from ((name, one) for one in dependent.values())
+        if isinstance(reference, str):
+            yield from self._referred(name, reference)
+        if isinstance(dynamic, str):
+            yield from self._dynamic.get(dynamic.rpartition("#")[2]) or self._referred(name, dynamic)
 
-    def _referred(self, name: str, reference: str) -> Iterator[tuple[str, Any]]:
+    def _referred(self, name: str, reference: str) -> Iterator[tuple[str, object]]:
         """Return what a reference means; the library has the last word on one that leads nowhere."""
         from urllib.parse import unquote
 
         target, _, fragment = reference.partition("#")
         file = posixpath.normpath(posixpath.join(posixpath.dirname(name), target)) if target else name
-        found = self._files.get(file)
+        found: object = self._files.get(file)
         if fragment and not fragment.startswith("/"):
             anchored = (node for one, node in self._schemas if one == file and fragment in _anchors(node))
             found = next(anchored, None)
@@ -182,11 +188,11 @@ def _is_index(key: str) -> bool:
     return key.isascii() and key.isdigit() and len(key) <= _INDEX_DIGITS
 
 
-def _anchors(node: dict[str, Any]) -> tuple[object, object]:
+def _anchors(node: Schema) -> tuple[object, object]:
     return node.get("$anchor"), node.get("$dynamicAnchor")
 
 
-def _objects(document: object) -> Iterator[dict[str, Any]]:
+def _objects(document: object) -> Iterator[Schema]:
     """Return every object of a file: any may be a schema, by its place or because a reference leads to it."""
     waiting: list[object] = [document]
     while waiting:
@@ -198,7 +204,7 @@ def _objects(document: object) -> Iterator[dict[str, Any]]:
             waiting += node
 
 
-def _resources(bundle: Bundle) -> list[tuple[str, Any]]:
+def _resources(bundle: Bundle) -> list[tuple[str, Schema]]:
     """Return (URI, schema) of every file, under the base of the snapshot and under the root's own `$id`."""
     from urllib.parse import urljoin
 

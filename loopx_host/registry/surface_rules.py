@@ -10,8 +10,8 @@ from loopx_host.registry import grammar, report
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
+    from loopx_host.documents.normal_form import Surface
     from loopx_host.registry.report import Report, Table
 
 KEY = "presentation_surfaces"
@@ -29,13 +29,25 @@ _PATH = re.compile(
 )
 
 
-def surfaces(found: Report, document: Table) -> list[dict[str, Any]]:
+def surfaces(found: Report, document: Table) -> list[Surface]:
     """Return the surfaces of a manifest in file order, with every problem of theirs reported."""
-    made: list[dict[str, Any]] = []
+    made: list[Surface] = []
     for pointer, table in report.tables(found, document, KEY):
         at = f"{pointer}."
         report.known_keys(found, table, at, CHECKS, closed=True)
-        made.append({key: report.text(found, table, key, at, check) for key, check in CHECKS.items()})
+        texts = {key: report.text(found, table, key, at, check) for key, check in CHECKS.items()}
+        made.append(
+            {
+                "id": texts["id"],
+                "kind": texts["kind"],
+                "title": texts["title"],
+                "view_schema": texts["view_schema"],
+                "view_validator": texts["view_validator"],
+                "visibility": texts["visibility"],
+                "empty_state_title": texts["empty_state_title"],
+                "empty_state_detail": texts["empty_state_detail"],
+            }
+        )
     if made and "runtime" not in document:
         found.error("manifest_conflict", KEY, f"{KEY} needs a runtime: nothing could publish to what it declares")
     return made

@@ -14,21 +14,22 @@ from loopx_host.registry.surface_rules import CHECKS, OWNER_ONLY, PUBLIC_SAFE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from typing import Any
 
+    from loopx_host.documents.capability_catalog import SurfaceRow
+    from loopx_host.documents.normal_form import Surface
     from loopx_host.documents.projection import Projection
     from loopx_host.registry.catalog import Provider
     from loopx_host.registry.manifest import Manifest
 
-    Row = dict[str, Any]
     Read = Callable[[str, str], bytes | None]  # extension id, surface id → the file as it is, None when there is none
 
 EMPTY, READY, REVIEW_DUE, INVALID = STATES = ("empty", "ready", "review_due", "invalid")
 PUBLIC, OWNER = AUDIENCES = ("public", "owner")
 
 
-def projection(manifest: Manifest, surface: Row, payload: Row, published_at: str) -> Projection:
+def projection(manifest: Manifest, surface: Surface, payload: dict[str, object], published_at: str) -> Projection:
     """Return the document of one published view."""
     return published.projection(
         extension_id=manifest.id,
@@ -42,7 +43,7 @@ def projection(manifest: Manifest, surface: Row, payload: Row, published_at: str
     )
 
 
-def projection_bytes(document: Mapping[str, object]) -> bytes:
+def projection_bytes(document: Projection) -> bytes:
     """Return a projection as it is written."""
     return canonical_bytes(document) + b"\n"
 
@@ -52,48 +53,48 @@ def private_rows(payload: object, visibility: object) -> list[dict[str, str]]:
     return findings(payload, allow_paths=visibility == OWNER_ONLY)
 
 
-def surface_of(manifest: Manifest, surface_id: str) -> Row | None:
+def surface_of(manifest: Manifest, surface_id: str) -> Surface | None:
     """Return one declared surface, or None."""
     return next((one for one in declared(manifest) if one["id"] == surface_id), None)
 
 
-def declared(manifest: Manifest) -> list[Row]:
+def declared(manifest: Manifest) -> list[Surface]:
     """Return the surfaces of a manifest, in file order; a state file may hold one that is none, left out here."""
     rows = manifest.form["presentation_surfaces"]
     return [one for one in rows if all(isinstance(one.get(key), str) for key in CHECKS)]
 
 
-class Shown:
+class SurfaceState:
     """The state of one surface; `document` is its projection, which only `ready` and `review_due` have."""
 
     __slots__ = ("document", "reason", "state")
 
-    def __init__(self, state: str, reason: str | None = None, document: Row | None = None) -> None:
+    def __init__(self, state: str, reason: str | None = None, document: Projection | None = None) -> None:
         self.state = state
         self.reason = reason
         self.document = document
 
 
-def shown(manifest: Manifest, surface: Row, data: bytes | None, now: str) -> Shown:
+def state_of(manifest: Manifest, surface: Surface, data: bytes | None, now: str) -> SurfaceState:
     """Judge what lies where a surface is published. `now` is RFC 3339."""
     if data is None:
-        return Shown(EMPTY, "not_published")
+        return SurfaceState(EMPTY, "not_published")
     document = _document(data)
     if document is None:
-        return Shown(INVALID, "damaged")
+        return SurfaceState(INVALID, "damaged")
     if document["revision"] != manifest.revision:
-        return Shown(EMPTY, "other_revision")
+        return SurfaceState(EMPTY, "other_revision")
     reason = _misfit(document, manifest, surface)
     if reason is not None:
-        return Shown(INVALID, reason)
+        return SurfaceState(INVALID, reason)
     due = is_due(document["payload"].get("review_after"), now)
-    return Shown(REVIEW_DUE if due else READY, "review_after_passed" if due else None, document)
+    return SurfaceState(REVIEW_DUE if due else READY, "review_after_passed" if due else None, document)
 
 
-def _document(data: bytes) -> Row | None:
+def _document(data: bytes) -> Projection | None:
     """Return the document in a file if it has the shape of a projection."""
     try:
-        document: Row = parse_object(data)
+        document = parse_object(data)
     except JsonViolation:
         return None
     whole = (
@@ -102,14 +103,16 @@ def _document(data: bytes) -> Row | None:
         and isinstance(document["payload"], dict)
         and isinstance(document["published_at"], str)
     )
-    return document if whole else None
+    known: Any = document if whole else None
+    read: Projection | None = known
+    return read
 
 
-def _misfit(document: Row, manifest: Manifest, surface: Row) -> str | None:
+def _misfit(document: Projection, manifest: Manifest, surface: Surface) -> str | None:
     """Return why a projection of the active revision cannot be shown, or None."""
     if (document["extension_id"], document["surface_id"]) != (manifest.id, surface["id"]):
         return "other_surface"
-    if any(document[key] != surface[key] for key in ("view_schema", "visibility")):
+    if (document["view_schema"], document["visibility"]) != (surface["view_schema"], surface["visibility"]):
         return "schema_mismatch"
     if document["payload_sha256"] != canonical_digest(document["payload"]):
         return "digest_mismatch"
@@ -128,7 +131,7 @@ def is_due(review_after: object, now: str) -> bool:
         return True
 
 
-def may_see(provider: Provider, surface: Row, audience: str) -> bool:
+def may_see(provider: Provider, surface: Surface, audience: str) -> bool:
     """Whether a surface exists for an audience: the owner's are all; the public's are few.
 
     The public sees `public-safe` surfaces of extensions that are enabled and ready, and none of an internal
@@ -143,13 +146,13 @@ def may_see(provider: Provider, surface: Row, audience: str) -> bool:
     return audience == PUBLIC and provider.ready and surface["visibility"] == PUBLIC_SAFE and not internal
 
 
-def surface_rows(entries: Iterable[Provider], projections: Read, now: str, audience: str = OWNER) -> list[Row]:
+def surface_rows(entries: Iterable[Provider], read: Read, now: str, audience: str = OWNER) -> list[SurfaceRow]:
     """Return a row per surface that `audience` may see, by extension and surface id.
 
     `payload` is the view itself, in states `ready` and `review_due` only; what is empty says what it would show.
     """
     return [
-        _row(provider, manifest, surface, projections, now)
+        _row(provider, manifest, surface, read, now)
         for provider, manifest in sorted(_with_manifests(entries), key=lambda pair: pair[1].id)
         for surface in sorted(declared(manifest), key=lambda one: str(one["id"]))
         if may_see(provider, surface, audience)
@@ -161,12 +164,12 @@ def _with_manifests(entries: Iterable[Provider]) -> list[tuple[Provider, Manifes
     return [(one, one.manifest) for one in entries if not isinstance(one.manifest, Declaration)]
 
 
-def _row(provider: Provider, manifest: Manifest, surface: Row, projections: Read, now: str) -> Row:
+def _row(provider: Provider, manifest: Manifest, surface: Surface, read: Read, now: str) -> SurfaceRow:
     # What is only declared has published nothing, whatever an extension of the same id left behind.
-    data = projections(manifest.id, surface["id"]) if provider.installed else None
-    found = shown(manifest, surface, data, now)
-    document = found.document or {}
-    payload = document.get("payload")
+    data = read(manifest.id, surface["id"]) if provider.installed else None
+    now_shown = state_of(manifest, surface, data, now)
+    document = now_shown.document
+    payload = document["payload"] if document else None
     return {
         "extension_id": manifest.id,
         "surface_id": surface["id"],
@@ -177,11 +180,11 @@ def _row(provider: Provider, manifest: Manifest, surface: Row, projections: Read
         "view_schema": surface["view_schema"],
         "enabled": provider.enabled,
         "ready": provider.ready,
-        "state": found.state,
-        "reason": found.reason,
-        "published_at": document.get("published_at"),
+        "state": now_shown.state,
+        "reason": now_shown.reason,
+        "published_at": document["published_at"] if document else None,
         "review_after": payload.get("review_after") if payload else None,
-        "payload_sha256": document.get("payload_sha256"),
+        "payload_sha256": document["payload_sha256"] if document else None,
         "payload": payload,
         "empty_state": {"title": surface["empty_state_title"], "detail": surface["empty_state_detail"]},
     }

@@ -11,12 +11,11 @@ from loopx_host.core.text import one_line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def parse(data: bytes, name: str) -> tuple[dict[str, Any], str]:
+def parse(data: bytes, name: str) -> tuple[dict[str, object], str]:
     """Return the TOML document in `data` and its text.
 
     Raises Refused: `manifest_encoding`, `manifest_syntax` (a duplicate key included) or `manifest_too_deep`.

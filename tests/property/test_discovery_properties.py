@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,9 +16,13 @@ from loopx_host.core.errors import Refused
 from loopx_host.lifecycle.extensions.offers import offered_manifest
 from loopx_host.lifecycle.extensions.prerequisites import satisfies
 from loopx_host.registry.offers import Advertised, offers
-from loopx_host.registry.rows import TrainMember
 from tests.support.fakes import MemoryFolder
 from tests.support.packages import manifest
+
+if TYPE_CHECKING:
+    from loopx_host.documents.discovery_index import IndexUse, Offer
+    from loopx_host.lifecycle.extensions.ports import Finding
+    from loopx_host.registry.catalog import TrainMember
 
 STATES = {"available", "ambiguous", "broken", "incompatible", "package_missing"}
 TEXTS = {
@@ -35,7 +39,7 @@ def advertisements(draw: st.DrawFn) -> Advertised:
     """Return one advertisement of a small world, so that ids and carriers meet."""
     name, version = draw(st.sampled_from(["x", "y", "z"])), draw(st.sampled_from(["1", "2"]))
     code = draw(CODES)
-    carrier = draw(st.sampled_from([None, {"name": name, "version": version}]))
+    carrier: Any = draw(st.sampled_from([None, {"name": name, "version": version}]))
     return Advertised(
         draw(st.sampled_from(["a", "b", "", "odd id"])),
         draw(st.sampled_from(["p", "q"])),
@@ -54,16 +58,16 @@ def opening(path: str) -> tuple[MemoryFolder, str]:
 class Rows:
     """The discovery port over fixed rows."""
 
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
+    def __init__(self, rows: Any) -> None:
         self.rows = rows
 
-    def offers(self, *, rebuild: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:  # noqa: ARG002 (the port's)
-        return self.rows, {}
+    def offers(self, *, rebuild: bool) -> tuple[list[Offer], IndexUse]:  # noqa: ARG002 (the port's)
+        return self.rows, {"status": "fresh", "rebuilt": False, "path": "/made/up/index.json"}
 
     def train(self) -> list[TrainMember]:
         return []
 
-    def findings(self) -> list[dict[str, Any]]:
+    def findings(self) -> list[Finding]:
         return []
 
 
@@ -88,7 +92,7 @@ def test_every_advertisement_has_one_row_and_an_id_is_available_at_most_once(mad
     assert all((row["code"] is None) is (row["state"] == "available") for row in rows)
 
 
-def asked(name: str, rows: list[dict[str, Any]]) -> str | Refused:
+def asked(name: str, rows: Any) -> str | Refused:
     """Return the manifest an id leads to, or its refusal."""
     try:
         return offered_manifest(name, "install", Rows(rows))

@@ -181,7 +181,7 @@ def test_a_manifest_in_inline_tables_is_the_same_manifest(document: Document) ->
 def test_the_snapshot_holds_exactly_the_files_the_normal_form_names(document: Document) -> None:
     manifest = read(to_toml(document))
 
-    runtime = manifest.form["runtime"] or {}
+    runtime: Any = manifest.form["runtime"] or {}
     named = {runtime[key]["sha256"] for key in ("request_schema", "response_schema") if key in runtime}
     assert set(manifest.snapshot) == named
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from loopx_host.core.errors import Interrupted, Refused, refuse
 from loopx_host.lifecycle.dispatch.package_command import PackageCommandRequest, package_command
@@ -24,8 +24,13 @@ from loopx_host.lifecycle.goals.invoke import InvokeRequest, invoke
 from loopx_host.registry.folder_error import FolderError
 from loopx_host.registry.load import load
 from loopx_host.registry.manifest import Runtime
-from loopx_host.registry.rows import TrainMember
 from loopx_host.registry.schemas import Bundle
+
+if TYPE_CHECKING:
+    from loopx_host.documents.discovery_index import IndexUse, Offer
+    from loopx_host.documents.parts import Distribution, EntryPoints
+    from loopx_host.lifecycle.extensions.ports import Finding
+    from loopx_host.registry.catalog import TrainMember
 
 NOW = "2025-01-02T03:04:05Z"
 RUN_ID = "0123456789abcdef01234567"
@@ -126,15 +131,16 @@ class MemoryPackages:
         self._taken[identity.digest] = (dict(self.programs), self.interpreter)
         return identity
 
-    def owner(self, launcher: Launcher) -> dict[str, str] | None:
+    def owner(self, launcher: Launcher) -> Distribution | None:
         return {"name": "provider", "version": "1.0"} if self.is_owned and launcher.path in self.programs else None
 
-    def entry_points(self, launcher: Launcher, extension_id: str) -> dict[str, list[dict[str, str]]]:
+    def entry_points(self, launcher: Launcher, extension_id: str) -> EntryPoints:
         advertised = self.advertised if launcher.path in self.programs else {}
         plugins = {name: value for name, value in advertised.get("plugins", {}).items() if name == extension_id}
+        rows = advertised.get("commands", {})
         return {
-            key: [{"name": name, "value": value} for name, value in sorted(rows.items())]
-            for key, rows in (("plugins", plugins), ("commands", advertised.get("commands", {})))
+            "plugins": [{"name": name, "value": value} for name, value in sorted(plugins.items())],
+            "commands": [{"name": name, "value": value} for name, value in sorted(rows.items())],
         }
 
     def remember(self, identity: RuntimeIdentity) -> None:
@@ -147,7 +153,7 @@ class MemoryPackages:
         found = self.prerequisites.get(name)
         return (found[0], found[1] if ask else None) if found else None
 
-    def pip_command(self, owner: dict[str, str], launcher: str | None = None) -> str:  # noqa: ARG002 (the port's)
+    def pip_command(self, owner: Distribution, launcher: str | None = None) -> str:  # noqa: ARG002 (the port's)
         return f"pip install {owner['name']}=={owner['version']}"
 
     def touched(self, identity: RuntimeIdentity) -> list[str]:
@@ -347,16 +353,16 @@ class ScriptedDiscovery:
     """Offers `rows`, in the shape of `registry.offers`; `row` makes one. `members` is the release train."""
 
     def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[Any] = []
         self.members = list(TRAIN)
 
-    def offers(self, *, rebuild: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:  # noqa: ARG002 (the port's)
-        return self.rows, {}
+    def offers(self, *, rebuild: bool) -> tuple[list[Offer], IndexUse]:  # noqa: ARG002 (the port's)
+        return self.rows, {"status": "fresh", "rebuilt": False, "path": "/made/up/index.json"}
 
     def train(self) -> list[TrainMember]:
         return self.members
 
-    def findings(self) -> list[dict[str, Any]]:
+    def findings(self) -> list[Finding]:
         return []
 
     @staticmethod

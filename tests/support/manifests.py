@@ -28,6 +28,11 @@ visibility = "internal"
 """
 
 
+def runtime_of(manifest: Manifest) -> Any:
+    """Return the table `[runtime]` of the normal form, to be looked into."""
+    return manifest.form["runtime"]
+
+
 class MemoryFolder:
     """A ManifestFolder that never touches a disk. `links` leads to another name, inside or outside."""
 

@@ -6,7 +6,7 @@ import os
 import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,6 +16,9 @@ from loopx_host.adapters.process.plugin_process import ForkedPlugins
 from loopx_host.core.errors import Refused
 from loopx_host.lifecycle.extensions.activation import Activation
 from tests.support.packages import distribution
+
+if TYPE_CHECKING:
+    from loopx_host.documents.parts import EntryPoint
 
 EXTENSION, NAME, VERSION, MODULE = "beast", "beast-package", "1.0", "beast_hooks"
 PRELUDE = """\
@@ -90,8 +93,8 @@ class Zoo:
         version: str = VERSION,
     ) -> Activation:
         """Return an activation record of the package."""
-        plugins = [] if plugin is None else [{"name": EXTENSION, "value": plugin}]
-        rows = [{"name": name, "value": value} for name, value in (commands or {}).items()]
+        plugins: list[EntryPoint] = [] if plugin is None else [{"name": EXTENSION, "value": plugin}]
+        rows: list[EntryPoint] = [{"name": name, "value": value} for name, value in (commands or {}).items()]
         return Activation(EXTENSION, {"name": NAME, "version": version}, plugins, rows)
 
     def call(

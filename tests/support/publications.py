@@ -47,6 +47,5 @@ def world(
     return made
 
 
-def file_of(made: World) -> Row:
-    document: Row = json.loads(made.projections.published["probe-me", "board"])
-    return document
+def file_of(made: World) -> Any:
+    return json.loads(made.projections.published["probe-me", "board"])

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tomli
 
 from loopx_host.adapters.files.manifest_folder import open_manifest
 from loopx_host.registry.load import load
 from loopx_host.registry.offers import declares
-from loopx_host.registry.rows import TrainMember
+
+if TYPE_CHECKING:
+    from loopx_host.registry.catalog import TrainMember
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = ROOT / "loopx_host" / "registry" / "train.json"

@@ -19,10 +19,9 @@ from loopx_host.core.text import visible
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from loopx_host.adapters.packages.distributions import Installed
-    from loopx_host.lifecycle.extensions.identity import Launcher
+    from loopx_host.lifecycle.extensions.identity import IdentityDetails, Launcher, Needs
 
 _SETTINGS_BYTES = 64 * 1024
 NOT_COVERED = (
@@ -35,21 +34,21 @@ NOT_COVERED = (
 UNOWNED_NOT_COVERED = "anything behind the launcher: no installed distribution carries it"
 
 
-def compute(target: Launcher, watch: Watch) -> dict[str, Any] | None:
+def compute(launcher: Launcher, watch: Watch) -> IdentityDetails | None:
     """Return the groups, the launcher's digest and the details of an identity; None when it cannot be executed."""
-    launcher = watch.digest(target.path)
-    if launcher is None or not launchers.is_program(target.path):
+    digest = watch.digest(launcher.path)
+    if digest is None or not launchers.is_program(launcher.path):
         return None
-    chain = [target.path] if target.module else launchers.interpreters(target.path)
-    environment = environment_places([target.path, *chain], watch)
+    chain = [launcher.path] if launcher.module else launchers.interpreters(launcher.path)
+    environment = environment_places([launcher.path, *chain], watch)
     places = list(dict.fromkeys([*environment, *search_path.directories()]))
     for place in places:
         watch.glance(place)
-    owner = find_owner(target, places)
-    files = _distribution_files(owner, target, places, watch)
+    owner = find_owner(launcher, places)
+    files = _distribution_files(owner, launcher, places, watch)
     closure = _closure(owner, places, watch) if owner else {}
     groups = {
-        "launcher": canonical_digest([target.kind, target.module, launcher, _neighbours(target, watch)]),
+        "launcher": canonical_digest([launcher.kind, launcher.module, digest, _neighbours(launcher, watch)]),
         "interpreter": canonical_digest([_interpreter(path, watch) for path in chain]),
         "distribution": canonical_digest([owner.label if owner else None, files]),
         "closure": canonical_digest(closure),
@@ -57,12 +56,12 @@ def compute(target: Launcher, watch: Watch) -> dict[str, Any] | None:
     }
     return {
         "groups": groups,
-        "launcher_sha256": launcher,
+        "launcher_sha256": digest,
         "owner": owner.label if owner else None,
         "files": files,
         "closure": closure,
         "needs": _needs(
-            target, chain, environment, owner, [name for name, found in closure.items() if found], places
+            launcher, chain, environment, owner, [name for name, installed in closure.items() if installed], places
         ),
         "interpreter": os.path.basename(chain[-1]) if chain else None,
         "not_covered": [*NOT_COVERED, *(() if owner or files else (UNOWNED_NOT_COVERED,))],
@@ -70,15 +69,15 @@ def compute(target: Launcher, watch: Watch) -> dict[str, Any] | None:
 
 
 def _needs(
-    target: Launcher,
+    launcher: Launcher,
     chain: list[str],
     environment: list[str],
     owner: Installed | None,
     required: list[str],
     places: list[str],
-) -> dict[str, list[str]]:
-    """Return what running this target needs: paths to read, and directories whose names it looks through."""
-    reads = [*needed_files.of_programs([target.path, *chain]), *environment]
+) -> Needs:
+    """Return what running this launcher needs."""
+    reads = [*needed_files.of_programs([launcher.path, *chain]), *environment]
     lists: list[str] = []
     for distribution in (owner, *(_lookup(name, places) for name in required)):
         if distribution is not None:
@@ -87,20 +86,20 @@ def _needs(
             lists += roots
     if owner is not None:
         reads += needed_files.of_record(owner, owner.record())
-    elif target.module is None:
-        reads += needed_files.of_unowned(target.path)
+    elif launcher.module is None:
+        reads += needed_files.of_unowned(launcher.path)
     else:
-        reads += _module_paths(target.module, places)
+        reads += _module_paths(launcher.module, places)
     return {"reads": list(dict.fromkeys(reads)), "lists": list(dict.fromkeys(lists))}
 
 
-def _neighbours(target: Launcher, watch: Watch) -> dict[str, str | None]:
+def _neighbours(launcher: Launcher, watch: Watch) -> dict[str, str | None]:
     """Return name → digest of what a launcher that is a Python script would import from its own folder first."""
-    if target.module is not None or not launchers.is_python_script(target.path):
+    if launcher.module is not None or not launchers.is_python_script(launcher.path):
         return {}
-    watch.glance(os.path.dirname(target.path))
+    watch.glance(os.path.dirname(launcher.path))
     found: dict[str, str | None] = {}
-    for path in source_trees.neighbours(target.path):
+    for path in source_trees.neighbours(launcher.path):
         found.update(
             _tree(path, watch) if os.path.isdir(path) else {visible(os.path.basename(path)): watch.digest(path)}
         )
@@ -141,7 +140,7 @@ def _interpreter(path: str, watch: Watch) -> list[str | None]:
 
 
 def _distribution_files(
-    owner: Installed | None, target: Launcher, places: list[str], watch: Watch
+    owner: Installed | None, launcher: Launcher, places: list[str], watch: Watch
 ) -> dict[str, str | None]:
     """Return name → digest of every file of the provider's distribution.
 
@@ -149,7 +148,7 @@ def _distribution_files(
     module that no distribution carries is covered by the tree it lies in.
     """
     if owner is None:
-        return _module_tree(target, places, watch) if target.module else {}
+        return _module_tree(launcher, places, watch) if launcher.module else {}
     watch.glance(owner.path)
     for name in ("METADATA", "RECORD", "entry_points.txt", "direct_url.json", "top_level.txt"):
         watch.digest(os.path.join(owner.path, name))
@@ -184,8 +183,8 @@ def _modules(owner: Installed) -> list[str]:
     return [*named, *(owner.text("top_level.txt") or "").split()]
 
 
-def _module_tree(target: Launcher, places: list[str], watch: Watch) -> dict[str, str | None]:
-    paths = _module_paths(str(target.module), places)
+def _module_tree(launcher: Launcher, places: list[str], watch: Watch) -> dict[str, str | None]:
+    paths = _module_paths(str(launcher.module), places)
     return _tree(paths[0], watch) if paths else {}
 
 

@@ -10,7 +10,8 @@ import os
 from loopx_host.adapters.files import bounded
 from loopx_host.adapters.packages import distributions, search_path, source_trees
 from loopx_host.core.text import one_line, visible
-from loopx_host.registry.offers import PACKAGE_MISSING, Advertised
+from loopx_host.documents.discovery_index import PACKAGE_MISSING
+from loopx_host.registry.offers import Advertised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from importlib_metadata import EntryPoint
 
     from loopx_host.adapters.packages.distributions import Installed
+    from loopx_host.documents.parts import Distribution
 
     Glance = Callable[[str], None]
 
@@ -41,7 +43,7 @@ class Found:
         """The advertisements in the order they were found."""
         return list(self._advertised.values())
 
-    def commands_of(self, distribution: dict[str, str] | None) -> list[str]:
+    def commands_of(self, distribution: Distribution | None) -> list[str]:
         """Return the names of the commands that a distribution carries."""
         carrier = distribution["name"] if distribution else None
         return sorted({one_line(name, 40) for name, owner in self.commands if owner == carrier})

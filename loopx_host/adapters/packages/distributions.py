@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from importlib_metadata import Distribution, EntryPoint
 
+    from loopx_host.documents.parts import Distribution as Label
+
 ENDINGS = (".dist-info", ".egg-info")
 LEFTOVER = "~"
 _METADATA_BYTES = 8 * 1024 * 1024
@@ -40,7 +42,7 @@ class Installed:
         self.name, self.version = self._identity()
 
     @property
-    def label(self) -> dict[str, str] | None:
+    def label(self) -> Label | None:
         """Name and version, or None when the metadata has none."""
         return {"name": self.name, "version": self.version} if self.name and self.version else None
 

@@ -9,15 +9,15 @@ from loopx_host.core.text import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from loopx_host.registry.rows import TrainMember
+    from loopx_host.documents.discovery_index import IndexUse, Offer
+    from loopx_host.lifecycle.extensions.ports import Finding
+    from loopx_host.registry.catalog import TrainMember
 
 
 class LocalEnvironment:
     """The environment of the interpreter that runs loopx."""
 
-    def offers(self, *, rebuild: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def offers(self, *, rebuild: bool) -> tuple[list[Offer], IndexUse]:
         """Return what the environment offers, from the index (see the port)."""
         return index.read(rebuild=rebuild)
 
@@ -27,7 +27,7 @@ class LocalEnvironment:
 
         return members()
 
-    def findings(self) -> list[dict[str, Any]]:
+    def findings(self) -> list[Finding]:
         """Return what is damaged, left over, doubled or executed at start (see the port)."""
         places = search_path.directories()
         return [
@@ -37,10 +37,10 @@ class LocalEnvironment:
         ]
 
 
-def _metadata_rows(place: str) -> list[dict[str, Any]]:
+def _metadata_rows(place: str) -> list[Finding]:
     from loopx_host.adapters.packages import distributions
 
-    rows: list[dict[str, Any]] = []
+    rows: list[Finding] = []
     for name in distributions.metadata_names(place):
         path = visible(os.path.join(place, name))
         if name.startswith(distributions.LEFTOVER):
@@ -54,7 +54,7 @@ def _metadata_rows(place: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _duplicates(places: list[str]) -> list[dict[str, Any]]:
+def _duplicates(places: list[str]) -> list[Finding]:
     """Return the distributions that stand more than once on the search path; only the first counts."""
     from loopx_host.adapters.packages import distributions
 
@@ -72,10 +72,10 @@ def _duplicates(places: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _path_rows(place: str) -> list[dict[str, Any]]:
+def _path_rows(place: str) -> list[Finding]:
     from loopx_host.adapters.packages import source_trees
 
-    rows: list[dict[str, Any]] = []
+    rows: list[Finding] = []
     for path in source_trees.path_files(place):
         lines = source_trees.code_lines(path)
         if lines:
@@ -85,5 +85,5 @@ def _path_rows(place: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _finding(check: str, code: str, subject: str, summary: str) -> dict[str, Any]:
+def _finding(check: str, code: str, subject: str, summary: str) -> Finding:
     return {"check": check, "code": code, "subject": subject, "summary": summary}

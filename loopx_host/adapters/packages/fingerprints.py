@@ -17,12 +17,25 @@ from loopx_host.core.digest import new, sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Mapping
+    from typing import TypedDict
 
     from loopx_host.core.digest import Hash
 
+    # device, inode, size, times; of a file that was hashed its digest comes last
+    StatRow = list[int | str]
+    StatRows = dict[str, list[int | str]]
+
+    class Remembered(TypedDict, total=False):
+        """The memory of one launcher as its file has it."""
+
+        schema: str
+        context: str
+        rows: StatRows
+        result: dict[str, object]
+
+
 SCHEMA = "loopx_fingerprints_v1"
-ABSENT: list[int] = []
 _STILL_NS = 100_000_000  # several ticks of the coarsest kernel clock in use (10 ms)
 _CACHE_BYTES = 32 * 1024 * 1024
 _CHUNK = 1 << 18
@@ -36,9 +49,9 @@ class Watch:
     `known` are rows of an earlier watch: a file whose stat is the same is not read again.
     """
 
-    def __init__(self, known: dict[str, list[Any]] | None = None) -> None:
+    def __init__(self, known: StatRows | None = None) -> None:
         self._known = known or {}
-        self.rows: dict[str, list[Any]] = {}
+        self.rows: StatRows = {}
         self.is_still = True
 
     def digest(self, path: str) -> str | None:
@@ -47,27 +60,26 @@ class Watch:
             before = _file_row(os.stat(path))
             known = self._known.get(path)
             if known and known[:-1] == before and _is_digest(known[-1]):
-                row = known
+                after, hashed = before, str(known[-1])
             else:
                 hashed, after = _hash(path)
-                row = [*after, hashed]
         except (OSError, ValueError):
-            self.rows[path] = ABSENT
+            self.rows[path] = []
             return None
-        self._note(path, row, row[-2])
-        return str(row[-1])
+        self._note(path, [*after, hashed], after[-1])
+        return hashed
 
     def glance(self, path: str) -> None:
         """Note a directory, or a path that is not there: a name that comes or goes is seen."""
         row = _glance(path)
-        self._note(path, row, row[-1] if row else 0)
+        self._note(path, [*row], row[-1] if row else 0)
 
-    def _note(self, path: str, row: list[Any], changed_ns: int) -> None:
+    def _note(self, path: str, row: StatRow, changed_ns: int) -> None:
         self.rows[path] = row
         self.is_still = self.is_still and changed_ns + _STILL_NS < time.time_ns()
 
 
-def is_unchanged(rows: dict[str, list[Any]]) -> bool:
+def is_unchanged(rows: StatRows) -> bool:
     """Whether everything a watch noted still has the stat it had; one stat per row."""
     for path, row in rows.items():
         try:
@@ -82,12 +94,12 @@ def is_unchanged(rows: dict[str, list[Any]]) -> bool:
     return True
 
 
-def touched(rows: dict[str, list[Any]]) -> list[str]:
+def touched(rows: StatRows) -> list[str]:
     """Return the paths of files, hashed by a watch, whose stat is another now; one stat per file."""
     return [path for path, row in rows.items() if row and _is_digest(row[-1]) and not _is_as_hashed(path, row)]
 
 
-def _is_as_hashed(path: str, row: list[Any]) -> bool:
+def _is_as_hashed(path: str, row: StatRow) -> bool:
     try:
         return _status(os.stat(path)) == row[:-1]
     except (OSError, ValueError):
@@ -103,17 +115,16 @@ class Memory:
         self._document = self._load()
 
     @property
-    def rows(self) -> dict[str, list[Any]]:
+    def rows(self) -> StatRows:
         """The rows of the last computation, whatever its context was."""
-        rows: dict[str, list[Any]] = self._document.get("rows", {})
-        return rows
+        return self._document.get("rows", {})
 
-    def result(self) -> dict[str, Any] | None:
+    def result(self) -> dict[str, object] | None:
         """Return the remembered result while nothing it came from has changed, else None."""
         same = self._document.get("context") == self._context and "result" in self._document
         return self._document["result"] if same and is_unchanged(self.rows) else None
 
-    def keep(self, watch: Watch, result: dict[str, Any]) -> None:
+    def keep(self, watch: Watch, result: Mapping[str, object]) -> None:
         """Remember `result`; a cache that cannot be written is no error."""
         if not watch.is_still:
             return
@@ -124,7 +135,7 @@ class Memory:
         except (OSError, ValueError):
             pass
 
-    def _load(self) -> dict[str, Any]:
+    def _load(self) -> Remembered:
         try:
             document = json.loads(bounded.read_regular(self._path, _CACHE_BYTES))
         except (OSError, ValueError, RecursionError):
@@ -151,7 +162,7 @@ def _glance(path: str) -> list[int]:
     try:
         status = os.stat(path)
     except (OSError, ValueError):
-        return ABSENT
+        return []
     return _directory_row(status) if stat.S_ISDIR(status.st_mode) else _status(status)
 
 

@@ -13,23 +13,24 @@ from loopx_host.adapters.files import atomic, bounded, paths
 from loopx_host.adapters.packages import command_list, search_path
 from loopx_host.adapters.packages.fingerprints import Watch, is_unchanged
 from loopx_host.core.text import one_line, visible
+from loopx_host.documents import discovery_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from loopx_host.documents.discovery_index import DiscoveryIndex, IndexUse, Offer
     from loopx_host.registry.ports import ManifestFolder
 
-SCHEMA = "loopx_discovery_index_v1"
 _INDEX_BYTES = 64 * 1024 * 1024
 FRESH, ABSENT, STALE, DAMAGED, FOREIGN = "fresh", "absent", "stale", "damaged", "foreign"
 
 
-def read(*, rebuild: bool = False) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def read(*, rebuild: bool = False) -> tuple[list[Offer], IndexUse]:
     """Return (offers, what became of the index); `rebuild` looks again whatever the index says."""
     path = index_path()
-    status, document = ("rebuild_asked", {}) if rebuild else _load(path)
-    if status == FRESH:
+    status, document = ("rebuild_asked", None) if rebuild else _load(path)
+    if status == FRESH and document is not None:
         return document["offers"], {"status": FRESH, "rebuilt": False, "path": visible(path)}
     rows = _build(path)
     return rows, {"status": status, "rebuilt": True, "path": visible(path)}
@@ -40,23 +41,27 @@ def index_path() -> str:
     return os.path.join(command_list.folder(), "index.json")
 
 
-def _load(path: str) -> tuple[str, dict[str, Any]]:
+def _load(path: str) -> tuple[str, DiscoveryIndex | None]:
     try:
         document = json.loads(bounded.read_regular(path, _INDEX_BYTES))
     except FileNotFoundError:
-        return ABSENT, {}
+        return ABSENT, None
     except (OSError, ValueError, RecursionError):
-        return DAMAGED, {}
-    if not isinstance(document, dict) or not _is_whole(document):
-        return DAMAGED, {}
-    if document["schema"] != SCHEMA or document["search_path"] != search_path.search_path():
-        return FOREIGN, {}
-    return (FRESH if is_unchanged(document["looked_at"]) else STALE), document
+        return DAMAGED, None
+    whole = _whole(document)
+    if whole is None:
+        return DAMAGED, None
+    if whole["schema"] != discovery_index.ID or whole["search_path"] != search_path.search_path():
+        return FOREIGN, None
+    return (FRESH if is_unchanged(whole["looked_at"]) else STALE), whole
 
 
-def _is_whole(document: dict[str, Any]) -> bool:
+def _whole(document: object) -> DiscoveryIndex | None:
+    """Return an index whose rows have their types, or None."""
+    if not isinstance(document, dict):
+        return None
     rows, looked_at, places = document.get("offers"), document.get("looked_at"), document.get("search_path")
-    return (
+    is_whole = (
         isinstance(document.get("schema"), str)
         and isinstance(rows, list)
         and all(isinstance(row, dict) and _is_row(row) for row in rows)
@@ -65,12 +70,15 @@ def _is_whole(document: dict[str, Any]) -> bool:
         and isinstance(places, list)
         and all(isinstance(place, str) and place in looked_at for place in places)
     )
+    known: Any = document
+    index: DiscoveryIndex = known
+    return index if is_whole else None
 
 
 _TEXTS = ("id", "code", "reason", "location", "manifest_path", "version", "revision", "digest")
 
 
-def _is_row(row: dict[str, Any]) -> bool:
+def _is_row(row: dict[str, object]) -> bool:
     """Whether a row has the types of `registry.offers`; what it says is checked by nobody and trusted by nobody."""
     carrier = row.get("distribution", "")
     named = isinstance(carrier, dict) and all(isinstance(carrier.get(key), str) for key in ("name", "version"))
@@ -78,7 +86,7 @@ def _is_row(row: dict[str, Any]) -> bool:
     return isinstance(row.get("state"), str) and texts and (carrier is None or named) and _is_declared(row)
 
 
-def _is_declared(row: dict[str, Any]) -> bool:
+def _is_declared(row: dict[str, object]) -> bool:
     """Whether what a row says of capabilities and commands can be shown."""
     declared, commands = row.get("declares"), row.get("commands")
     return (
@@ -99,7 +107,7 @@ def _is_catalogue(declared: object) -> bool:
     )
 
 
-def _build(path: str) -> list[dict[str, Any]]:
+def _build(path: str) -> list[Offer]:
     from loopx_host.adapters.files.manifest_folder import open_manifest
     from loopx_host.adapters.packages.discovery import discover
     from loopx_host.adapters.process.judge import ForkedJudge
@@ -118,12 +126,7 @@ def _build(path: str) -> list[dict[str, Any]]:
     for row in rows:
         row["commands"] = found.commands_of(row["distribution"])
     if watch.is_still:
-        document = {
-            "schema": SCHEMA,
-            "search_path": search_path.search_path(),
-            "looked_at": watch.rows,
-            "offers": rows,
-        }
+        document = discovery_index.index(search_path.search_path(), watch.rows, rows)
         _write(path, json.dumps(document).encode("ascii"))
     command_list.write(_commands(found.commands))
     return rows

@@ -16,11 +16,13 @@ from loopx_host.lifecycle.extensions.identity import RuntimeIdentity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Callable, Mapping
+    from typing import TypeGuard
 
+    from loopx_host.adapters.packages.fingerprints import StatRows
     from loopx_host.adapters.packages.programs import Programs
-    from loopx_host.lifecycle.extensions.identity import Launcher, LauncherNotFound
+    from loopx_host.documents.parts import Distribution, EntryPoints
+    from loopx_host.lifecycle.extensions.identity import IdentityDetails, Launcher, LauncherNotFound
     from loopx_host.registry.manifest import Runtime
 
 _PROVED_BYTES = 32 * 1024 * 1024
@@ -32,7 +34,7 @@ class InstalledPackages:
 
     def __init__(self, programs: Callable[[], Programs] | None = None) -> None:
         self._programs = programs
-        self._rows: dict[str, dict[str, list[Any]]] = {}
+        self._rows: dict[str, StatRows] = {}
 
     def resolve(self, runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound:
         """Find the launcher a manifest names (see the port)."""
@@ -43,11 +45,14 @@ class InstalledPackages:
         if not launchers.is_program(launcher.path):
             return None
         memory = Memory(f"{launcher.kind}:{launcher.module}:{launcher.path}", _context())
-        result, rows = memory.result(), memory.rows
-        if result is None or not _is_identity(result):
-            result, rows = _computed(launcher, memory)
-        if result is None:
-            return None
+        remembered = memory.result()
+        if remembered is not None and _is_identity(remembered):
+            result, rows = remembered, memory.rows
+        else:
+            computed, rows = _computed(launcher, memory)
+            if computed is None:
+                return None
+            result = computed
         identity = RuntimeIdentity(result["groups"], result["launcher_sha256"], result)
         self._rows[identity.digest] = rows
         return identity
@@ -57,13 +62,12 @@ class InstalledPackages:
         rows = self._rows.get(identity.digest, {})
         return [visible(os.path.basename(path)) for path in touched(rows)]
 
-    def owner(self, launcher: Launcher) -> dict[str, str] | None:
+    def owner(self, launcher: Launcher) -> Distribution | None:
         """Return the distribution that carries the launcher (see the port)."""
         identity = self.identify(launcher)
-        owner: dict[str, str] | None = identity.details["owner"] if identity else None
-        return owner
+        return identity.details["owner"] if identity else None
 
-    def entry_points(self, launcher: Launcher, extension_id: str) -> dict[str, list[dict[str, str]]]:
+    def entry_points(self, launcher: Launcher, extension_id: str) -> EntryPoints:
         """Return what the owner of a launcher brings into the host (see the port)."""
         owner = self.owner(launcher)
         if owner is None:
@@ -75,7 +79,7 @@ class InstalledPackages:
     def remember(self, identity: RuntimeIdentity) -> None:
         """Keep the per-file digests of what was proved (see the port)."""
         path = _proved_path(identity.digest)
-        details = {key: identity.details[key] for key in ("files", "closure") if key in identity.details}
+        details = {"files": identity.details.get("files", {}), "closure": identity.details.get("closure", {})}
         try:
             paths.make_private(os.path.dirname(path))
             atomic.replace(path, json.dumps(details).encode("ascii"))
@@ -90,13 +94,14 @@ class InstalledPackages:
             return []
         if not isinstance(then, dict):
             return []
-        found: list[str] = []
-        for group, key in (("distribution", "files"), ("closure", "closure")):
-            if group in changed and isinstance(then.get(key), dict):
-                found += _differing(then[key], now.details.get(key, {}))
-        return found[:_NAMED]
+        differing: list[str] = []
+        if "distribution" in changed:
+            differing += _differing(then.get("files"), now.details.get("files", {}))
+        if "closure" in changed:
+            differing += _differing(then.get("closure"), now.details.get("closure", {}))
+        return differing[:_NAMED]
 
-    def pip_command(self, owner: dict[str, str], launcher: str | None = None) -> str:
+    def pip_command(self, owner: Distribution, launcher: str | None = None) -> str:
         """Return the command that would put a distribution back (see the port)."""
         from loopx_host.adapters.packages.owners import pip_command
 
@@ -147,7 +152,7 @@ def _context() -> str:
     return canonical_digest([*map(visible, sys.path), visible(os.environ.get("PATH", ""))])
 
 
-def _computed(launcher: Launcher, memory: Memory) -> tuple[dict[str, Any] | None, dict[str, list[Any]]]:
+def _computed(launcher: Launcher, memory: Memory) -> tuple[IdentityDetails | None, StatRows]:
     """Compute the identity anew; only what a stat says has changed is hashed. Return it and what it came from."""
     from loopx_host.adapters.packages import content
 
@@ -158,7 +163,7 @@ def _computed(launcher: Launcher, memory: Memory) -> tuple[dict[str, Any] | None
     return result, watch.rows
 
 
-def _is_identity(result: dict[str, Any]) -> bool:
+def _is_identity(result: Mapping[str, object]) -> TypeGuard[IdentityDetails]:
     """Whether a remembered result has the types of `content.compute`; a cache may hold anything."""
     groups, owner = result.get("groups"), result.get("owner", "")
     named = isinstance(owner, dict) and all(isinstance(owner.get(key), str) for key in ("name", "version"))
@@ -187,8 +192,13 @@ def _proved_path(digest: str) -> str:
     return os.path.join(paths.cache_root(), "proved", f"{sha256_hex(digest.encode())[:32]}.json")
 
 
-def _differing(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Return one word for each name that differs: what it was and is where that is short (a version)."""
+def _differing(then: object, now: Mapping[str, object]) -> list[str]:
+    """Return one word for each name that differs: what it was and is where that is short (a version).
+
+    `then` is from a cache, which may hold anything.
+    """
+    if not isinstance(then, dict):
+        return []
     return [
         _difference(name, then.get(name), now.get(name))
         for name in sorted(then.keys() | now.keys())

@@ -18,7 +18,7 @@ _SHELL_TRICK = "'''exec' "  # how installers write a launcher whose interpreter 
 
 
 def resolve(runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound:
-    """Return the target of a manifest (contract section 2, *entrypoint*). Raises Refused `entrypoint_path`."""
+    """Return the launcher of a manifest (contract section 2, *entrypoint*). Raises Refused `entrypoint_path`."""
     if runtime.python_module is not None:
         return _keepable(Launcher(MODULE, _interpreter(), runtime.python_module))
     name = str(runtime.entrypoint)
@@ -77,14 +77,14 @@ def _interpreter() -> str:
     return sys.executable
 
 
-def _keepable(target: Launcher) -> Launcher:
+def _keepable(launcher: Launcher) -> Launcher:
     try:
-        target.path.encode("utf-8")
+        launcher.path.encode("utf-8")
     except UnicodeEncodeError:
-        shown = visible(target.path)
+        shown = visible(launcher.path)
         summary = f"{shown} is not a UTF-8 path, and a state file can only keep one that is"
         raise refuse("entrypoint_path", shown, summary, hint="install the package below a UTF-8 path") from None
-    return target
+    return launcher
 
 
 def _direct_interpreters(path: str) -> list[str]:

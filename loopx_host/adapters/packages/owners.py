@@ -13,6 +13,7 @@ from loopx_host.lifecycle.extensions.identity import MODULE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.adapters.packages.distributions import Installed
+    from loopx_host.documents.parts import Distribution
     from loopx_host.lifecycle.extensions.identity import Launcher
 
 _SCRIPT_GROUPS = ("console_scripts", "gui_scripts")
@@ -20,17 +21,17 @@ _LAUNCHER_BYTES = 64 * 1024
 _TRAIN = "loopx"  # our own distributions are installed from files, never by name from a registry
 
 
-def find_owner(target: Launcher, places: list[str]) -> Installed | None:
-    """Return the distribution in `places` that carries `target`, or None: unowned."""
-    carries = _carries_module if target.kind == MODULE else _carries_script
+def find_owner(launcher: Launcher, places: list[str]) -> Installed | None:
+    """Return the distribution in `places` that carries `launcher`, or None: unowned."""
+    carries = _carries_module if launcher.kind == MODULE else _carries_script
     for place in places:
-        for one in distributions.installed_mentioning(place, _mentions(target)):
-            if one.label and carries(one, target, places):
+        for one in distributions.installed_mentioning(place, _mentions(launcher)):
+            if one.label and carries(one, launcher, places):
                 return one
     return None
 
 
-def pip_command(distribution: dict[str, str], launcher: str | None = None) -> str:
+def pip_command(distribution: Distribution, launcher: str | None = None) -> str:
     """Return the command that puts `distribution` back into the environment of `launcher`, or of loopx itself."""
     from_files = ["--no-index", "--find-links", "dist"] if distribution["name"].startswith(_TRAIN) else []
     pinned = f"{distribution['name']}=={distribution['version']}"
@@ -42,16 +43,16 @@ def _interpreter_beside(launcher: str | None) -> str:
     return beside if beside and launchers.is_program(beside) else sys.executable
 
 
-def _mentions(target: Launcher) -> bytes:
-    """Return bytes that stand in the metadata of whatever carries `target`."""
-    if target.kind == MODULE:
-        return str(target.module).split(".")[0].encode()
-    return os.fsencode(os.path.basename(target.path))
+def _mentions(launcher: Launcher) -> bytes:
+    """Return bytes that stand in the metadata of whatever carries `launcher`."""
+    if launcher.kind == MODULE:
+        return str(launcher.module).split(".")[0].encode()
+    return os.fsencode(os.path.basename(launcher.path))
 
 
-def _carries_script(distribution: Installed, target: Launcher, _places: list[str]) -> bool:
-    name = os.path.basename(target.path)
-    real = os.path.realpath(target.path)
+def _carries_script(distribution: Installed, launcher: Launcher, _places: list[str]) -> bool:
+    name = os.path.basename(launcher.path)
+    real = os.path.realpath(launcher.path)
     listed = [entry for entry in distribution.record() if os.path.basename(entry) == name]
     if any(os.path.realpath(os.path.join(distribution.site, entry)) == real for entry in listed):
         return True
@@ -61,16 +62,16 @@ def _carries_script(distribution: Installed, target: Launcher, _places: list[str
         if entry.group in _SCRIPT_GROUPS and entry.name == name
     ]
     # Not every installer records its launchers; one that imports the module the entry point names is its own.
-    return any(module.encode() in _launcher_text(target.path) for module in modules)
+    return any(module.encode() in _launcher_text(launcher.path) for module in modules)
 
 
-def _carries_module(distribution: Installed, target: Launcher, places: list[str]) -> bool:
-    stem = str(target.module).replace(".", "/")
+def _carries_module(distribution: Installed, launcher: Launcher, places: list[str]) -> bool:
+    stem = str(launcher.module).replace(".", "/")
     if {f"{stem}.py", f"{stem}/__main__.py"} & set(distribution.record()):
         return True
     if distribution.editable_source() is None:
         return False
-    package, _, last = str(target.module).rpartition(".")
+    package, _, last = str(launcher.module).rpartition(".")
     folder = source_trees.folder_of(package or last, distribution, [])
     names = ("__main__.py",) if not package else (f"{last}.py", f"{last}/__main__.py")
     return folder is not None and any(os.path.isfile(os.path.join(folder, name)) for name in names) and bool(places)

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
     from loopx_host.adapters.packages.distributions import Installed
     from loopx_host.core.errors import Refused
+    from loopx_host.documents.parts import Distribution, EntryPoints
+    from loopx_host.documents.parts import EntryPoint as Row
     from loopx_host.lifecycle.extensions.activation import Activation
 
-    Rows = dict[str, list[dict[str, str]]]
 
 PLUGINS, COMMANDS = "loopx.plugins", "loopx.commands"
 _MODULE = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
@@ -68,8 +69,9 @@ def _own_bytecode(activation: Activation) -> None:
 
     Byte code that lies in the package's own tree is not part of what was proved: it is neither executed nor written.
     """
-    label = activation.distribution or {}
-    key = canonical_digest([activation.extension_id, label.get("name"), label.get("version"), sys.version])
+    label = activation.distribution
+    named = (label["name"], label["version"]) if label else (None, None)
+    key = canonical_digest([activation.extension_id, *named, sys.version])
     place = os.path.join(paths.cache_root(), "pycache", f"host-{key}")
     try:
         paths.make_private(place)
@@ -81,7 +83,7 @@ def _own_bytecode(activation: Activation) -> None:
     sys.pycache_prefix = place
 
 
-def advertised(label: dict[str, str], extension_id: str) -> Rows:
+def advertised(label: Distribution, extension_id: str) -> EntryPoints:
     """Return the rows of plugins and commands that a distribution advertises where loopx runs.
 
     What is malformed or damaged is left out, and so is everything of a distribution that could not be loaded here
@@ -92,10 +94,11 @@ def advertised(label: dict[str, str], extension_id: str) -> Rows:
     if folder is not None and _mentions_us(folder):
         found = distributions.Installed(folder)
         entries = _entries(found, extension_id) if found.label == label else []
-    return {
-        key: [{"name": entry.name, "value": entry.value} for entry in entries if entry.group == group]
-        for key, group in (("plugins", PLUGINS), ("commands", COMMANDS))
-    }
+    return {"plugins": _of_group(entries, PLUGINS), "commands": _of_group(entries, COMMANDS)}
+
+
+def _of_group(entries: list[EntryPoint], group: str) -> list[Row]:
+    return [{"name": entry.name, "value": entry.value} for entry in entries if entry.group == group]
 
 
 def not_activated(activation: Activation, command: str) -> Refused:
@@ -139,7 +142,7 @@ def _pinned(activation: Activation) -> tuple[Installed, list[EntryPoint]]:
     if found.label is None:
         raise _changed(activation, str(found.damage))
     if found.label != label:
-        raise _changed(activation, f"{' '.join(label.values())} was activated and {found.shown} is there")
+        raise _changed(activation, f"{label['name']} {label['version']} was activated and {found.shown} is there")
     entries = _entries(found, activation.extension_id)
     now = sorted((entry.group, entry.name, entry.value) for entry in entries)
     then = sorted(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loopx_host.adapters.files.inputs import Inputs
+    from loopx_host.documents.parts import Distribution
     from loopx_host.lifecycle.extensions.ports import Discovery
     from loopx_host.registry.schemas import Bundle
 
@@ -34,7 +35,7 @@ class ManifestSources:
         manifest = load(folder, name, self._check)
         return Source(manifest, visible(path), folder.location, by_id=by_id, carrier=self._carrier(path))
 
-    def _carrier(self, manifest_path: str) -> dict[str, str] | None:
+    def _carrier(self, manifest_path: str) -> Distribution | None:
         """Return the distribution that advertises the manifest at a path, or None."""
         rows, _ = self._discovery.offers(rebuild=False)
         real = realpath(manifest_path)

@@ -10,7 +10,7 @@ from loopx_host.adapters.files import bounded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from loopx_host.registry.rows import TrainMember
+    from loopx_host.registry.catalog import TrainMember
 
 _BYTES = 4 * 1024 * 1024
 

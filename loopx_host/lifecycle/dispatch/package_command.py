@@ -109,7 +109,7 @@ def _not_trusted(name: str, discovery: Discovery, known: set[str]) -> Refused | 
     """
     rows, _ = discovery.offers(rebuild=False)
     row = next((offer for offer in rows if name in offer["commands"] and offer["id"]), None)
-    if row is None:
+    if row is None or row["id"] is None:
         return None
     if row["id"] in known:
         why = f"its extension `{row['id']}` was trusted without it"

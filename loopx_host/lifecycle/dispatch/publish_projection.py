@@ -30,6 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol
 
+    from loopx_host.documents.normal_form import Surface
     from loopx_host.lifecycle.dispatch.outcome import Outcome
     from loopx_host.lifecycle.dispatch.ports import CanCall, HasPlugins, HasReferences, Judging, Plugins
     from loopx_host.lifecycle.extensions.ports import HasProjections, Packages, Projections, StateStore
@@ -118,12 +119,12 @@ def publish_projection(request: PublishRequest, ports: PublishPorts) -> dict[str
         "status": "published",
         "payload_sha256": document["payload_sha256"],
         "readback_verified": True,
-        "state": surfaces.shown(entry.manifest, surface, published, receipt["at"]).state,
+        "state": surfaces.state_of(entry.manifest, surface, published, receipt["at"]).state,
     }
 
 
 def _judged_view(
-    entry: Entry, surface: dict[str, Any], result: dict[str, Any], schema: dict[str, Any], judging: Judging
+    entry: Entry, surface: Surface, result: dict[str, Any], schema: dict[str, Any], judging: Judging
 ) -> dict[str, Any]:
     """Return the view in an answer. Raises Refused: `private_material`, `view_invalid`."""
     view = result.get("view", result)
@@ -136,7 +137,7 @@ def _judged_view(
     return view
 
 
-def _surface(entry: Entry, surface_id: str) -> dict[str, Any]:
+def _surface(entry: Entry, surface_id: str) -> Surface:
     surface = surfaces.surface_of(entry.manifest, surface_id)
     if surface is not None:
         return surface
@@ -190,13 +191,13 @@ def _refuse_undeclared(entry: Entry, permissions: list[str]) -> None:
             )
 
 
-def _refuse_unknown_to_all(entry: Entry, surface: dict[str, Any]) -> None:
+def _refuse_unknown_to_all(entry: Entry, surface: Surface) -> None:
     """Refuse a view schema that core does not know when the package has nothing that could bring it."""
     if core_view_schema(surface["view_schema"]) is None and not Activation.of(entry).plugins:
         raise _schema_unknown(entry, surface, "its package brings no view schemas")
 
 
-def _view_schema(entry: Entry, surface: dict[str, Any], plugins: Plugins) -> dict[str, Any]:
+def _view_schema(entry: Entry, surface: Surface, plugins: Plugins) -> dict[str, Any]:
     """Return the schema that judges the views of a surface: core's, or else the one its activated package has.
 
     The name of a schema of core always means that one, whatever a package says.
@@ -214,7 +215,7 @@ def _view_schema(entry: Entry, surface: dict[str, Any], plugins: Plugins) -> dic
     return schema
 
 
-def _schema_unknown(entry: Entry, surface: dict[str, Any], why: str) -> Refused:
+def _schema_unknown(entry: Entry, surface: Surface, why: str) -> Refused:
     return refuse(
         "view_schema_unknown",
         surface["view_schema"],
@@ -224,7 +225,7 @@ def _schema_unknown(entry: Entry, surface: dict[str, Any], why: str) -> Refused:
     )
 
 
-def _receipt(entry: Entry, surface: dict[str, Any], request: bytes) -> dict[str, Any]:
+def _receipt(entry: Entry, surface: Surface, request: bytes) -> dict[str, Any]:
     return {
         "ok": True,
         "schema_version": PUBLISH_SCHEMA,
@@ -264,7 +265,7 @@ def _harmless(result: dict[str, Any] | None) -> dict[str, Any] | None:
     return None if surfaces.private_rows(result, OWNER_ONLY) else result
 
 
-def _refuse_private(entry: Entry, surface: dict[str, Any], payload: object) -> None:
+def _refuse_private(entry: Entry, surface: Surface, payload: object) -> None:
     """Look for private material before anybody judges the view: whatever a judge says, this holds."""
     rows = surfaces.private_rows(payload, surface["visibility"])
     if rows:
@@ -278,7 +279,7 @@ def _refuse_private(entry: Entry, surface: dict[str, Any], payload: object) -> N
         )
 
 
-def _invalid(entry: Entry, surface: dict[str, Any], rows: list[dict[str, str]]) -> Refused:
+def _invalid(entry: Entry, surface: Surface, rows: list[dict[str, str]]) -> Refused:
     return refuse(
         "view_invalid",
         entry.id,
@@ -295,7 +296,7 @@ def _refuse_moved(entry: Entry, store: StateStore) -> None:
         raise state_moved(entry.id)
 
 
-def _write(entry: Entry, surface: dict[str, Any], data: bytes, projections: Projections) -> None:
+def _write(entry: Entry, surface: Surface, data: bytes, projections: Projections) -> None:
     """Write, and believe it only when it reads back as the same bytes."""
     projections.publish(entry.id, surface["id"], data)
     if projections.read(entry.id, surface["id"]) != data:

@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from loopx_host.documents.normal_form import SchemaFile
     from loopx_host.lifecycle.dispatch.ports import Judging, Verdict
     from loopx_host.lifecycle.extensions.ports import StateStore
     from loopx_host.registry.manifest import Runtime
@@ -30,7 +31,7 @@ class RunSchemas:
 
     def refuse_request(self, request: dict[str, Any]) -> None:
         """Refuse a request that breaks its schema. Raises Refused: `request_schema`, `schema_missing`."""
-        rows = self._violations("request_schema", request)
+        rows = self._violations(self._form.get("request_schema"), request)
         if rows:
             where, what = rows[0]["pointer"] or "/", rows[0]["message"]
             raise refuse(
@@ -43,16 +44,15 @@ class RunSchemas:
 
     def response(self, result: dict[str, Any]) -> Rows:
         """Return how a response breaks its schema; empty when it does not."""
-        return self._violations("response_schema", result)
+        return self._violations(self._form.get("response_schema"), result)
 
-    def _violations(self, key: str, instance: dict[str, Any]) -> Rows:
-        named = self._form.get(key)
+    def _violations(self, named: SchemaFile | None, instance: dict[str, Any]) -> Rows:
         if named is None:
             return []
         verdict = self._judge(named, instance)
         return UNDECIDED if verdict is None else verdict
 
-    def _judge(self, named: dict[str, Any], instance: dict[str, Any]) -> Verdict:
+    def _judge(self, named: SchemaFile, instance: dict[str, Any]) -> Verdict:
         from loopx_host.registry.schemas import Bundle
 
         digests = [named["sha256"], *named["siblings"].values()]

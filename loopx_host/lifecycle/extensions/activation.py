@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol
 
+    from loopx_host.documents.parts import Distribution, EntryPoint
     from loopx_host.lifecycle.extensions.ports import HasStore
 
     class CommandList(Protocol):
@@ -42,9 +43,9 @@ class Activation:
     def __init__(
         self,
         extension_id: str,
-        distribution: dict[str, str] | None,
-        plugins: list[dict[str, str]],
-        commands: list[dict[str, str]],
+        distribution: Distribution | None,
+        plugins: list[EntryPoint],
+        commands: list[EntryPoint],
     ) -> None:
         self.extension_id = extension_id
         self.distribution = distribution
@@ -78,7 +79,7 @@ def refresh_command_list(ports: CommandListPorts) -> None:
     ports.command_list.mark(active_commands(state))
 
 
-def _rows(found: object) -> list[dict[str, str]]:
+def _rows(found: object) -> list[EntryPoint]:
     """Return the rows of a state file that have the shape of entry points."""
     rows = found if isinstance(found, list) else []
     return [

@@ -16,7 +16,8 @@ def added_permissions(old: Manifest, new: Manifest) -> list[str]:
 
 def differences(old: Manifest, new: Manifest) -> dict[str, Any]:
     """Return the `changes` block of a receipt: version, permissions, and the runtime fields that differ."""
-    before, after = old.form["runtime"] or {}, new.form["runtime"] or {}
+    before: dict[str, object] = {**(old.form["runtime"] or {})}
+    after: dict[str, object] = {**(new.form["runtime"] or {})}
     return {
         "version": {"from": old.version, "to": new.version},
         "permissions": {

@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol
 
+    from loopx_host.documents.discovery_index import Offer
     from loopx_host.lifecycle.extensions.ports import HasDiscovery, HasStore, StateStore
 
     class DiscoverPorts(HasStore, HasDiscovery, Protocol):
@@ -47,14 +48,14 @@ def _state(store: StateStore) -> tuple[State | None, str | None]:
         return None, refused.code
 
 
-def _way_out(row: dict[str, Any]) -> tuple[str, ...] | None:
+def _way_out(row: Offer) -> tuple[str, ...] | None:
     """Return the command that still works for an offer that cannot be installed by its id, or None."""
     if row["state"] == "ambiguous":
         return ("extension", "install", "--manifest", str(row["manifest_path"]))
     return ("extension", "install", "--help") if row["code"] == "editable_unresolved" else None
 
 
-def _standing(row: dict[str, Any], state: State | None) -> dict[str, Any]:
+def _standing(row: Offer, state: State | None) -> dict[str, Any]:
     """Return the row with the activation state joined in, and the command that goes on from there."""
     shown = {key: value for key, value in row.items() if key != "files"}
     entry = state.find(str(row["id"])) if state is not None else None

@@ -87,7 +87,8 @@ def _extension_rows(entry: Entry, packages: Packages) -> list[Row]:
     row = _refused("extension", entry.id, why_not_ready(now))
     owner = entry.active.raw.get("distribution")
     if now.verdict == "entrypoint_missing" and owner:
-        row["install_package"] = packages.pip_command(owner, (entry.active.launcher or {}).get("path"))
+        pin = entry.active.launcher
+        row["install_package"] = packages.pip_command(owner, pin["path"] if pin else None)
     return [row]
 
 

@@ -6,9 +6,32 @@ from loopx_host.core.canonical import canonical_digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import TypedDict
 
+    from loopx_host.documents.parts import Distribution, Pin
     from loopx_host.registry.manifest import Runtime
+
+    class Needs(TypedDict):
+        """What running it needs: paths to read, and directories whose names it looks through."""
+
+        reads: list[str]
+        lists: list[str]
+
+    class IdentityDetails(TypedDict, total=False):
+        """What the groups are over: names and digests of files, required distributions with version and digest.
+
+        None stands for what is not there. `not_covered` is for people.
+        """
+
+        groups: dict[str, str]
+        launcher_sha256: str
+        owner: Distribution | None
+        files: dict[str, str | None]
+        closure: dict[str, list[str] | None]
+        needs: Needs
+        interpreter: str | None
+        not_covered: list[str]
+
 
 ENTRYPOINT, MODULE = "entrypoint", "python_module"
 
@@ -32,12 +55,12 @@ class Launcher:
             return [self.path, *args]
         return [self.path, "-P", "-m", self.module, *args]
 
-    def pin(self) -> dict[str, Any]:
+    def pin(self) -> Pin:
         """Return the launcher as the state file keeps it."""
         return {"kind": self.kind, "path": self.path}
 
     @classmethod
-    def from_pin(cls, pin: dict[str, Any], runtime: Runtime) -> Launcher:
+    def from_pin(cls, pin: Pin, runtime: Runtime) -> Launcher:
         """Return the launcher a revision was pinned to."""
         return cls(pin["kind"], pin["path"], runtime.python_module)
 
@@ -63,7 +86,7 @@ class RuntimeIdentity:
     __slots__ = ("details", "digest", "groups", "launcher_sha256")
 
     def __init__(
-        self, groups: dict[str, str], launcher_sha256: str = "", details: dict[str, Any] | None = None
+        self, groups: dict[str, str], launcher_sha256: str = "", details: IdentityDetails | None = None
     ) -> None:
         self.groups = groups
         self.launcher_sha256 = launcher_sha256

@@ -10,13 +10,23 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypedDict
 
+    from loopx_host.documents.discovery_index import IndexUse, Offer
+    from loopx_host.documents.parts import Distribution, EntryPoints
     from loopx_host.lifecycle.extensions.identity import Launcher, LauncherNotFound, RuntimeIdentity
     from loopx_host.lifecycle.extensions.process import Ended, Launch
     from loopx_host.lifecycle.extensions.state import Replacement
+    from loopx_host.registry.catalog import TrainMember
     from loopx_host.registry.manifest import Runtime
-    from loopx_host.registry.rows import TrainMember
+
+    class Finding(TypedDict):
+        """What an operator should know of the packages here; `check` is the row it belongs to in the doctor."""
+
+        check: str
+        code: str
+        subject: str
+        summary: str
 
 
 class StateStore(Protocol):
@@ -78,11 +88,11 @@ class Packages(Protocol):
         """Return the identity of the very path that is executed, or None when it cannot be executed."""
         ...
 
-    def owner(self, launcher: Launcher) -> dict[str, str] | None:
+    def owner(self, launcher: Launcher) -> Distribution | None:
         """Return name and version of the distribution that carries the launcher, or None: unowned."""
         ...
 
-    def entry_points(self, launcher: Launcher, extension_id: str) -> dict[str, list[dict[str, str]]]:
+    def entry_points(self, launcher: Launcher, extension_id: str) -> EntryPoints:
         """Return rows of name and value, sorted: `plugins` of this extension and `commands`, from metadata alone.
 
         They are what the distribution that carries the launcher advertises; malformed ones are left out. One that
@@ -102,7 +112,7 @@ class Packages(Protocol):
         """Name the files and libraries that differ from the identity `proved`, as far as they are remembered."""
         ...
 
-    def pip_command(self, owner: dict[str, str], launcher: str | None = None) -> str:
+    def pip_command(self, owner: Distribution, launcher: str | None = None) -> str:
         """Return the command that would put a distribution back, into the environment `launcher` lies in.
 
         It is shown to a person and never run.
@@ -137,16 +147,16 @@ class Packages(Protocol):
 class Discovery(Protocol):
     """What the environment offers, from package metadata alone."""
 
-    def offers(self, *, rebuild: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """Return (rows of `registry.offers`, what became of the index)."""
+    def offers(self, *, rebuild: bool) -> tuple[list[Offer], IndexUse]:
+        """Return what is offered, by id and carrier, and what became of the index."""
         ...
 
     def train(self) -> list[TrainMember]:
         """Return the extensions of the release train, installed or not, by distribution and id."""
         ...
 
-    def findings(self) -> list[dict[str, Any]]:
-        """Return what is damaged, left over, doubled or executed at start: rows of check, code, subject, summary."""
+    def findings(self) -> list[Finding]:
+        """Return what is damaged, left over, doubled or executed at start."""
         ...
 
 

@@ -102,7 +102,8 @@ def why_not_ready(now: Readiness) -> Refused:
     entry = now.entry
     probe = ("extension", "doctor", entry.id, "--execute")
     name = f"extension `{entry.id}`"
-    path = (entry.active.launcher or {}).get("path", "")
+    pin = entry.active.launcher
+    path = pin["path"] if pin else ""
     sentences = {
         "runtime_missing": (f"{name} declares no runtime; there is nothing to run", None, None),
         "api_incompatible": (

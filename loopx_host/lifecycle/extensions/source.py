@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from loopx_host.core.diagnostics import ProblemRow
+    from loopx_host.documents.parts import Distribution
     from loopx_host.lifecycle.extensions.identity import Launcher
     from loopx_host.lifecycle.extensions.ports import HasDiscovery, Packages
     from loopx_host.lifecycle.extensions.requests import TrustRequest
@@ -48,7 +49,7 @@ class Source:
         folder: str,
         *,
         by_id: bool = False,
-        carrier: dict[str, str] | None = None,
+        carrier: Distribution | None = None,
     ) -> None:
         self.manifest = manifest
         self.path = path
@@ -65,7 +66,7 @@ class Source:
         """Return the command that does it."""
         return (*self.preview(verb, *flags), "--execute")
 
-    def warnings(self, owner: dict[str, str] | None) -> list[ProblemRow]:
+    def warnings(self, owner: Distribution | None) -> list[ProblemRow]:
         """Return the warning rows of a receipt: the manifest's own, and what is odd about the launcher's owner."""
         return [problem.row() for problem in (*self.manifest.warnings, *_owner_problems(self, owner))]
 
@@ -84,7 +85,7 @@ class Source:
         }
 
 
-def _owner_problems(source: Source, owner: dict[str, str] | None) -> list[Problem]:
+def _owner_problems(source: Source, owner: Distribution | None) -> list[Problem]:
     manifest = source.manifest
     if owner is None:
         if not manifest.capabilities and not manifest.implementations:

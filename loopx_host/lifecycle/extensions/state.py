@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loopx_host.core.errors import Refused
+    from loopx_host.documents.parts import Pin
 
 REPAIR = ("extension", "repair", "--execute")
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -41,17 +42,18 @@ class Revision:
         return str(self.raw["revision"])
 
     @property
-    def launcher(self) -> dict[str, Any] | None:
+    def launcher(self) -> Pin | None:
         """The pinned launcher; None in an entry that a v0 tool wrote."""
-        pin = self.raw.get("launcher")
+        pin: Pin | None = self.raw.get("launcher")
         return pin if isinstance(pin, dict) else None
 
     @property
     def schemas(self) -> list[str]:
         """The SHA-256 of every schema file this revision refers to."""
-        runtime = self.manifest.form["runtime"] or {}
-        named = [runtime[key] for key in ("request_schema", "response_schema") if key in runtime]
-        return [digest for one in named for digest in (one["sha256"], *one["siblings"].values())]
+        runtime = self.manifest.form["runtime"]
+        named = (runtime.get("request_schema"), runtime.get("response_schema")) if runtime else ()
+        files = [schema for schema in named if schema is not None]
+        return [digest for schema in files for digest in (schema["sha256"], *schema["siblings"].values())]
 
     @property
     def folder(self) -> str | None:

@@ -150,8 +150,8 @@ def _with_active_after(refused: Refused, entry: Entry, ports: CanProve) -> Refus
         blocks["active_doctor"] = doctor
     if after == "stale":
         owner = entry.active.raw.get("distribution")
-        launcher = (entry.active.launcher or {}).get("path")
-        command = ports.packages.pip_command(owner, launcher) if owner else None
+        pin = entry.active.launcher
+        command = ports.packages.pip_command(owner, pin["path"] if pin else None) if owner else None
         blocks["restore"] = {"distribution": owner, "command": command}
     refused.blocks.update(blocks)
     diagnostic = refused.diagnostic

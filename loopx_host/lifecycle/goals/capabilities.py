@@ -13,11 +13,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol
 
+    from loopx_host.documents.capability_catalog import SurfaceRow
+    from loopx_host.documents.discovery_index import Declares
+    from loopx_host.documents.parts import BadEntry as BadRow
+    from loopx_host.documents.parts import Distribution
     from loopx_host.lifecycle.dispatch.ports import HasSwitch
     from loopx_host.lifecycle.extensions.ports import HasClock, HasPackages, HasProjections, HasStore, Packages
     from loopx_host.lifecycle.extensions.source import HasSources, Source
     from loopx_host.lifecycle.extensions.state import Entry
-    from loopx_host.registry.rows import TrainMember
+    from loopx_host.registry.catalog import TrainMember
 
     class CatalogPorts(HasStore, HasPackages, HasSources, HasProjections, HasClock, HasSwitch, Protocol):
         """What the catalogue is made from."""
@@ -34,7 +38,7 @@ def list_capabilities(manifest_path: str | None, ports: CatalogPorts) -> dict[st
     runs bare, nothing is ready.
     """
     providers, invalid = _providers(manifest_path, ports)
-    surfaces: list[dict[str, Any]] = []
+    surfaces: list[SurfaceRow] = []
     if any(
         isinstance(provider.manifest, Manifest) and provider.manifest.form.get("presentation_surfaces")
         for provider in providers
@@ -67,11 +71,11 @@ def show_capability(capability_id: str, manifest_path: str | None, ports: Catalo
     return {"ok": True, "schema_version": DETAIL_SCHEMA, "capability": row}
 
 
-def _providers(manifest_path: str | None, ports: CatalogPorts) -> tuple[list[Provider], list[dict[str, Any]]]:
+def _providers(manifest_path: str | None, ports: CatalogPorts) -> tuple[list[Provider], list[BadRow]]:
     """Return who provides what: installed, only declared in a manifest, offered by packages, missing of the train."""
     declared = ports.sources.open(manifest_path) if manifest_path else None
     entries = State.parse(ports.store.read(), ports.store.location).entries()
-    invalid = [{"id": entry.id, "code": entry.code} for entry in entries if isinstance(entry, BadEntry)]
+    invalid: list[BadRow] = [{"id": entry.id, "code": entry.code} for entry in entries if isinstance(entry, BadEntry)]
     providers = [_installed(entry, ports.packages) for entry in entries if not isinstance(entry, BadEntry)]
     known = {entry.id for entry in entries}
     if declared is not None and declared.manifest.digest not in _digests(providers):
@@ -83,7 +87,7 @@ def _providers(manifest_path: str | None, ports: CatalogPorts) -> tuple[list[Pro
         if row["id"] in known or row["id"] is None:
             continue
         if row["declares"] is not None:
-            providers.append(_offered(row))
+            providers.append(_offered(row["id"], row["version"], row["declares"]))
         else:
             invalid.append({"id": row["id"], "code": row["code"]})
         known.add(row["id"])
@@ -112,21 +116,21 @@ def _installed(entry: Entry, packages: Packages) -> Provider:
     )
 
 
-def _offered(row: dict[str, Any]) -> Provider:
+def _offered(extension_id: str, version: str | None, declares: Declares) -> Provider:
     """Return the provider of a package that is there and not trusted."""
     return Provider(
-        Declaration(row["id"], str(row["version"]), row["declares"]),
+        Declaration(extension_id, str(version), declares),
         installed=False,
         enabled=False,
         ready=False,
         reason="extension_not_installed",
-        next_command=("extension", "install", row["id"]),
+        next_command=("extension", "install", extension_id),
     )
 
 
 def _of_train(member: TrainMember, packages: Packages) -> Provider:
     """Return the provider of a package of the release train that is not there."""
-    owner = {"name": member["distribution"], "version": member["version"]}
+    owner: Distribution = {"name": member["distribution"], "version": member["version"]}
     return Provider(
         Declaration(member["extension_id"], member["version"], member["declares"]),
         installed=False,

@@ -9,10 +9,12 @@ from loopx_host.lifecycle.extensions.state import BadEntry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from loopx_host.core.errors import Refused
+    from loopx_host.documents.discovery_index import Declares
+    from loopx_host.documents.integration_profile import ProfileOperation
+    from loopx_host.documents.normal_form import Profile
     from loopx_host.lifecycle.extensions.ports import HasDiscovery, HasPackages, Packages
     from loopx_host.lifecycle.extensions.readiness import Readiness
     from loopx_host.lifecycle.extensions.state import Entry, State
@@ -26,13 +28,13 @@ class CapabilityProvider:
 
     __slots__ = ("entry", "profile", "readiness")
 
-    def __init__(self, profile: dict[str, Any], now: Readiness) -> None:
+    def __init__(self, profile: Profile, now: Readiness) -> None:
         self.entry = now.entry
         self.profile = profile
         self.readiness = now
 
     @property
-    def operations(self) -> list[dict[str, Any]]:
+    def operations(self) -> list[ProfileOperation]:
         """The operations of the profile."""
         return list(self.profile["document"]["operations"])
 
@@ -41,7 +43,7 @@ class CapabilityProvider:
         """The protocol of the profile."""
         return str(self.profile["document"]["protocol"])
 
-    def operation(self, operation_id: str) -> dict[str, Any] | None:
+    def operation(self, operation_id: str) -> ProfileOperation | None:
         """Return one operation of the profile, or None."""
         return next((operation for operation in self.operations if operation["id"] == operation_id), None)
 
@@ -97,20 +99,20 @@ def refuse_unowned(provider: CapabilityProvider, packages: Packages) -> None:
         )
 
 
-def _own_profile(entry: Entry, capability_id: str) -> dict[str, Any] | None:
+def _own_profile(entry: Entry, capability_id: str) -> Profile | None:
     for capability in entry.manifest.capabilities:
-        profile: dict[str, Any] | None = capability.get("integration_profile")
+        profile = capability.get("integration_profile")
         if capability["id"] == capability_id and profile is not None:
             return profile
     return None
 
 
-def _implemented(entry: Entry, capability_id: str, entries: list[Entry]) -> dict[str, Any] | None:
+def _implemented(entry: Entry, capability_id: str, entries: list[Entry]) -> Profile | None:
     """Return the profile of an implementation: its own, else that of whoever provides the capability."""
     for row in entry.manifest.implementations:
         if row["capability_id"] != capability_id:
             continue
-        profile: dict[str, Any] | None = row.get("integration_profile")
+        profile = row.get("integration_profile")
         if profile is not None:
             return profile
         profiles = (_own_profile(other, capability_id) for other in entries)
@@ -123,16 +125,18 @@ def _absent(capability_id: str, shown: str, ports: ChoicePorts) -> Refused:
     """Return the refusal for a capability nothing serves: not trusted, its package missing, or unknown."""
     rows, _ = ports.discovery.offers(rebuild=False)
     for row in rows:
-        if row["declares"] and _declares(row, capability_id):
+        if row["declares"] and _declares(row["declares"], capability_id):
             return refuse(
                 "capability_unavailable",
                 shown,
                 f"capability `{shown}` comes with the extension `{row['id']}`, which nobody trusted yet",
                 hint="trust it",
-                next_command=("extension", "install", row["id"]),
+                next_command=("extension", "install", str(row["id"])),
                 reason="extension_not_installed",
             )
-    member = next((member for member in ports.discovery.train() if _declares(member, capability_id)), None)
+    member = next(
+        (member for member in ports.discovery.train() if _declares(member["declares"], capability_id)), None
+    )
     if member is None:
         return _unavailable(shown, [])
     command = ports.packages.pip_command({"name": member["distribution"], "version": member["version"]})
@@ -145,9 +149,9 @@ def _absent(capability_id: str, shown: str, ports: ChoicePorts) -> Refused:
     )
 
 
-def _declares(row: Mapping[str, Any], capability_id: str) -> bool:
+def _declares(declares: Declares, capability_id: str) -> bool:
     """Whether an offer, or a member of the train, declares a capability."""
-    return any(capability["id"] == capability_id for capability in row["declares"]["capabilities"])
+    return any(capability["id"] == capability_id for capability in declares["capabilities"])
 
 
 def _unavailable(shown: str, named: list[CapabilityProvider]) -> Refused:

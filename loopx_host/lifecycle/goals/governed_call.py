@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from loopx_host.core.errors import Refused
+    from loopx_host.documents.integration_profile import ProfileOperation
     from loopx_host.lifecycle.dispatch.ports import Judging, References
     from loopx_host.lifecycle.extensions.ports import HasPackages, HasStore
     from loopx_host.lifecycle.goals.capability_providers import CapabilityProvider
@@ -38,7 +39,7 @@ class GovernedCall:
 
     __slots__ = ("binding", "operation", "provider")
 
-    def __init__(self, binding: dict[str, Any], provider: CapabilityProvider, operation: dict[str, Any]) -> None:
+    def __init__(self, binding: dict[str, Any], provider: CapabilityProvider, operation: ProfileOperation) -> None:
         self.binding = binding
         self.provider = provider
         self.operation = operation

@@ -57,7 +57,8 @@ def test_ready_implies_enabled_implies_installed_implies_declared(given: tuple[b
     installed, enabled, ready = given
     made = provider("one", installed=installed, enabled=enabled, ready=ready)
 
-    state = [made.state[fact] for fact in FACTS]
+    facts: Any = made.state
+    state = [facts[fact] for fact in FACTS]
 
     assert state == sorted(state, reverse=True)
     assert state[:2] == [True, installed]
@@ -229,16 +230,13 @@ def test_a_package_of_the_train_that_is_not_there_says_how_to_get_it() -> None:
 
 
 def test_a_capability_that_two_declare_names_both() -> None:
-    other = Declaration(
-        "two",
-        "1.0",
-        {
-            "requires_loopx_api": "1",
-            "permissions": [],
-            "capabilities": [{"id": "report", "visibility": "public"}],
-            "implementations": [],
-        },
-    )
+    declared: Any = {
+        "requires_loopx_api": "1",
+        "permissions": [],
+        "capabilities": [{"id": "report", "visibility": "public"}],
+        "implementations": [],
+    }
+    other = Declaration("two", "1.0", declared)
     second = Provider(other, installed=False, enabled=False, ready=False, reason="x", next_command=None)
 
     rows = catalog([provider("one", declares("report")), second])["capabilities"]

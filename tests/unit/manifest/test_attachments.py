@@ -17,6 +17,7 @@ from tests.support.manifests import (
     load_document,
     minimal,
     problems,
+    runtime_of,
     sha256,
     to_toml,
 )
@@ -38,7 +39,7 @@ def test_a_schema_is_kept_by_its_digest() -> None:
 
     digest = sha256(b'{"type": "object"}')
     assert manifest.snapshot == {digest: b'{"type": "object"}'}
-    assert manifest.form["runtime"]["request_schema"] == {
+    assert runtime_of(manifest)["request_schema"] == {
         "path": "schemas/request.json",
         "sha256": digest,
         "siblings": {},
@@ -54,7 +55,7 @@ def test_siblings_are_followed_from_file_to_file_and_kept() -> None:
 
     manifest = load_document(with_schema("schemas/request.json"), files)
 
-    siblings = manifest.form["runtime"]["request_schema"]["siblings"]
+    siblings = runtime_of(manifest)["request_schema"]["siblings"]
     assert siblings == {name: sha256(files[name]) for name in ("schemas/types/a.json", "schemas/b.json")}
     assert manifest.snapshot == {sha256(data): data for data in files.values()}
 
@@ -62,13 +63,13 @@ def test_siblings_are_followed_from_file_to_file_and_kept() -> None:
 def test_a_reference_into_the_same_file_needs_no_sibling() -> None:
     manifest = load_document(with_schema(), {"request.json": schema("#/$defs/a")})
 
-    assert manifest.form["runtime"]["request_schema"]["siblings"] == {}
+    assert runtime_of(manifest)["request_schema"]["siblings"] == {}
 
 
 def test_the_same_schema_by_another_spelling_is_no_sibling_of_itself() -> None:
     manifest = load_document(with_schema("./request.json"), {"request.json": schema("./request.json")})
 
-    assert manifest.form["runtime"]["request_schema"]["siblings"] == {}
+    assert runtime_of(manifest)["request_schema"]["siblings"] == {}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_a_reference_out_of_the_package_is_refused(reference: str) -> None:
 def test_a_file_whose_name_begins_with_two_dots_is_inside() -> None:
     manifest = load_document(with_schema(), {"request.json": schema("..a.json"), "..a.json": b"{}"})
 
-    assert set(manifest.form["runtime"]["request_schema"]["siblings"]) == {"..a.json"}
+    assert set(runtime_of(manifest)["request_schema"]["siblings"]) == {"..a.json"}
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def chain(length: int) -> dict[str, bytes]:
 def test_a_schema_reaches_at_most_32_siblings() -> None:
     manifest = load_document(with_schema(), chain(31))
 
-    assert len(manifest.form["runtime"]["request_schema"]["siblings"]) == 32
+    assert len(runtime_of(manifest)["request_schema"]["siblings"]) == 32
     assert found(with_schema(), chain(32)) == {(BAD, AT)}
 
 

@@ -177,6 +177,7 @@ def test_incomplete_documentation_is_refused(key: str) -> None:
 def test_documentation_without_aliases_has_none() -> None:
     manifest = load_document({**minimal(), "documentation": without(documentation(), "aliases")})
 
+    assert manifest.form["documentation"] is not None
     assert manifest.form["documentation"]["aliases"] == []
 
 

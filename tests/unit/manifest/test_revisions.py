@@ -23,6 +23,7 @@ from tests.support.manifests import (
     load_text,
     minimal,
     revision_of,
+    runtime_of,
     sha256,
     to_toml,
 )
@@ -227,7 +228,7 @@ def test_an_addition_enters_the_revision_only_when_it_is_there(key: str, one: ob
     with_one = minimal(**{key: one})
     with_other = minimal() if other is None else minimal(**{key: other})
 
-    assert load_document(with_one).form["runtime"][key] == one
+    assert runtime_of(load_document(with_one))[key] == one
     assert load_document(with_one).revision != load_document(with_other).revision
 
 
@@ -242,7 +243,7 @@ def test_a_changed_schema_file_is_a_new_revision() -> None:
 
     one, other = (load_document(document, {"request.json": data}) for data in (b"{}", b"{ }"))
 
-    assert one.form["runtime"]["request_schema"]["sha256"] == sha256(b"{}")
+    assert runtime_of(one)["request_schema"]["sha256"] == sha256(b"{}")
     assert one.revision != other.revision
 
 
@@ -253,7 +254,7 @@ def test_a_changed_sibling_of_a_schema_is_a_new_revision() -> None:
         load_document(document, {"root.json": root, "types.json": data}) for data in (b'{"a": true}', b'{"a": {}}')
     )
 
-    assert one.form["runtime"]["response_schema"]["siblings"] == {"types.json": sha256(b'{"a": true}')}
+    assert runtime_of(one)["response_schema"]["siblings"] == {"types.json": sha256(b'{"a": true}')}
     assert one.revision != other.revision
 
 

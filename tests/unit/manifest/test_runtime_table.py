@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.manifests import (
-    Document,
-    found,
-    load_document,
-    minimal,
-    to_toml,
-)
+from tests.support.manifests import Document, found, load_document, minimal, runtime_of, to_toml
 
 
 @pytest.mark.parametrize("target", [{}, {"entrypoint": "sample", "python_module": "sample"}])
@@ -32,7 +26,7 @@ def test_a_protocol_outside_the_grammar_is_refused(value: str) -> None:
 @pytest.mark.parametrize("value", ["p_v0", "a" * 64 + "_v0", "a1_b_v12", "sample_v0_v1"])
 def test_a_protocol_inside_the_grammar_loads(value: str) -> None:
     """runtime_protocol_grammar (case 11)"""
-    assert load_document(minimal(protocol=value)).form["runtime"]["protocol"] == value
+    assert runtime_of(load_document(minimal(protocol=value)))["protocol"] == value
 
 
 @pytest.mark.parametrize(
@@ -51,7 +45,7 @@ def test_a_dotted_module_name_loads(value: str) -> None:
     document = minimal()
     document["runtime"] = {"protocol": "sample_v0", "python_module": value}
 
-    assert load_document(document).form["runtime"]["python_module"] == value
+    assert runtime_of(load_document(document))["python_module"] == value
 
 
 @pytest.mark.parametrize("value", ["-c", "../run", "bin/../../run", "bin/", "..", ".", ""])
@@ -61,7 +55,7 @@ def test_an_entry_point_that_is_an_option_or_climbs_is_refused(value: str) -> No
 
 @pytest.mark.parametrize("value", ["text-stats", "bin/run", "./run", "/opt/sample/bin/run", "run.py"])
 def test_a_command_name_and_both_kinds_of_path_load(value: str) -> None:
-    assert load_document(minimal(entrypoint=value)).form["runtime"]["entrypoint"] == value
+    assert runtime_of(load_document(minimal(entrypoint=value)))["entrypoint"] == value
 
 
 BOUNDS = {
@@ -76,7 +70,7 @@ BOUNDS = {
 def test_the_bounds_of_an_integer_are_inclusive(key: str) -> None:
     """runtime_timeout_bounds (case 13)"""
     for value in BOUNDS[key]:
-        assert load_document(minimal(**{key: value})).form["runtime"][key] == value
+        assert runtime_of(load_document(minimal(**{key: value})))[key] == value
 
 
 @pytest.mark.parametrize("key", BOUNDS)
@@ -119,7 +113,7 @@ def test_required_permissions_that_are_declared_load() -> None:
 
     manifest = load_document(document)
 
-    assert manifest.form["runtime"]["required_permissions"] == ["notes.read"]
+    assert runtime_of(manifest)["required_permissions"] == ["notes.read"]
 
 
 @pytest.mark.parametrize("name", ["", "1A", "A-B", "A=B", "é", "A" * 129])
@@ -130,7 +124,7 @@ def test_a_name_that_no_environment_variable_has_is_refused(name: str) -> None:
 def test_prerequisites_are_names_with_version_clauses() -> None:
     manifest = load_document(minimal(requires={"node": ">=22.22.3", "git": ">= 2, <3"}))
 
-    assert manifest.form["runtime"]["requires"] == {"node": ">=22.22.3", "git": ">= 2, <3"}
+    assert runtime_of(manifest)["requires"] == {"node": ">=22.22.3", "git": ">= 2, <3"}
 
 
 @pytest.mark.parametrize(

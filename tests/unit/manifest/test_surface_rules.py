@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.support.manifests import Document, capability, found, load_document, minimal, without
@@ -24,10 +26,9 @@ def surface(**keys: object) -> Document:
     }
 
 
-def loaded(**keys: object) -> Document:
+def loaded(**keys: object) -> Any:
     """Return the one surface of a manifest as it was loaded."""
-    row: Document = load_document(with_surfaces(surface(**keys))).form["presentation_surfaces"][0]
-    return row
+    return load_document(with_surfaces(surface(**keys))).form["presentation_surfaces"][0]
 
 
 def with_surfaces(*surfaces: Document) -> Document:

@@ -15,6 +15,7 @@ from tests.support.manifests import (
     load_document,
     minimal,
     refusal,
+    runtime_of,
     without,
 )
 
@@ -37,7 +38,7 @@ def test_scalar_strings_are_stripped() -> None:
     manifest = load_document({**minimal(protocol=" sample_v0\t"), "id": " sample ", "version": "\u00a01.0\n"})
 
     assert (manifest.id, manifest.version) == ("sample", "1.0")
-    assert manifest.form["runtime"]["protocol"] == "sample_v0"
+    assert runtime_of(manifest)["protocol"] == "sample_v0"
 
 
 @pytest.mark.parametrize("key", ["args", "doctor_args"])
@@ -46,7 +47,7 @@ def test_arguments_are_kept_verbatim(key: str) -> None:
 
     manifest = load_document(minimal(**{key: verbatim}))
 
-    assert manifest.form["runtime"][key] == verbatim
+    assert runtime_of(manifest)[key] == verbatim
 
 
 @pytest.mark.parametrize("key", ["args", "doctor_args"])
@@ -81,7 +82,7 @@ def test_manifests_are_read_by_tomli(monkeypatch: pytest.MonkeyPatch) -> None:
 
     manifest = load_bytes(b"not TOML at all")
 
-    assert manifest.form["runtime"]["timeout_seconds"] == 7
+    assert runtime_of(manifest)["timeout_seconds"] == 7
 
 
 # --- the top of the manifest -----------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from loopx_host.registry.offers import Advertised, offers
@@ -15,7 +17,7 @@ def advertised(
     extension_id: str = "vane", *, name: str = "carrier", version: str = "1.0", **settings: str
 ) -> Advertised:
     settings.setdefault("manifest_path", f"/made/up/{extension_id}/extension.toml")
-    carrier = {"name": name, "version": version}
+    carrier: Any = {"name": name, "version": version}
     return Advertised(extension_id, extension_id, carrier, f"/made/up/{name}.dist-info", **settings)
 
 
@@ -25,6 +27,7 @@ def opening(path: str) -> Opened:
 
 
 def test_a_single_sound_offer_is_available_with_what_its_manifest_says() -> None:
+    row: Any
     (row,) = offers([advertised()], opening)
 
     assert (row["state"], row["version"], row["code"]) == ("available", "1.0", None)
@@ -32,13 +35,13 @@ def test_a_single_sound_offer_is_available_with_what_its_manifest_says() -> None
 
 
 def test_the_rows_are_sorted_by_id_and_carrier() -> None:
-    rows = offers([advertised("b"), advertised("a", name="z"), advertised("a", name="y")], opening)
+    rows: Any = offers([advertised("b"), advertised("a", name="z"), advertised("a", name="y")], opening)
 
     assert [(row["id"], row["distribution"]["name"]) for row in rows] == [("a", "y"), ("a", "z"), ("b", "carrier")]
 
 
 def test_three_copies_are_each_ambiguous_and_name_all_three() -> None:
-    rows = offers([advertised(name=name) for name in ("one", "two", "three")], opening)
+    rows: Any = offers([advertised(name=name) for name in ("one", "two", "three")], opening)
 
     assert {row["state"] for row in rows} == {"ambiguous"}
     assert all(name in row["reason"] for row in rows for name in ("one", "two", "three"))
@@ -50,7 +53,7 @@ def test_copies_of_one_carrier_are_told_apart_by_their_places() -> None:
         for place in ("/first", "/second")
     ]
 
-    rows = offers(copies, opening)
+    rows: Any = offers(copies, opening)
 
     assert all(place in row["reason"] for row in rows for place in ("/first", "/second"))
 
@@ -58,7 +61,7 @@ def test_copies_of_one_carrier_are_told_apart_by_their_places() -> None:
 def test_a_copy_that_is_broken_keeps_its_own_code_and_spoils_the_choice() -> None:
     gone = advertised(name="other", code="package_missing", reason="gone")
 
-    rows = offers([advertised(), gone], opening)
+    rows: Any = offers([advertised(), gone], opening)
 
     assert [(row["state"], row["code"]) for row in rows] == [
         ("ambiguous", "extension_ambiguous"),
@@ -69,7 +72,7 @@ def test_a_copy_that_is_broken_keeps_its_own_code_and_spoils_the_choice() -> Non
 def test_unreadable_metadata_without_any_id_make_nothing_ambiguous() -> None:
     damaged = [Advertised("", "", None, f"/made/up/{name}", code="metadata_damaged", reason="x") for name in "ab"]
 
-    rows = offers([*damaged, advertised()], opening)
+    rows: Any = offers([*damaged, advertised()], opening)
 
     assert [(row["id"], row["code"]) for row in rows] == [
         (None, "metadata_damaged"),
@@ -89,6 +92,7 @@ def test_unreadable_metadata_without_any_id_make_nothing_ambiguous() -> None:
     ids=["id", "api", "syntax", "empty"],
 )
 def test_a_manifest_that_does_not_serve_says_why(text: str, state: str, code: str) -> None:
+    row: Any
     (row,) = offers([advertised()], lambda _: (MemoryFolder({"extension.toml": text}), "extension.toml"))
 
     assert (row["state"], row["code"], row["digest"]) == (state, code, None)
@@ -96,6 +100,7 @@ def test_a_manifest_that_does_not_serve_says_why(text: str, state: str, code: st
 
 @pytest.mark.parametrize("name", ["two\nlines", "x" * 5000, "\x1b[31mred"])
 def test_an_id_is_shown_on_one_short_line(name: str) -> None:
+    row: Any
     (row,) = offers([advertised(name)], opening)
 
     assert row["id"].isprintable()

@@ -161,7 +161,7 @@ def test_a_file_with_a_known_stat_is_not_read_again(folder: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("row", [[], ["x"], [1, 2, 3, 4, 5, 5], [1, 2, 3, 4, 5, "short"]])
-def test_a_row_that_is_none_is_passed_over(folder: Path, row: list[object]) -> None:
+def test_a_row_that_is_none_is_passed_over(folder: Path, row: list[int | str]) -> None:
     path = str(folder / "file")
     stat = watched(folder).rows[path][:5]
     forged = [*stat, row[-1]] if len(row) == 6 else row
