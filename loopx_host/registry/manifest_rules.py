@@ -9,6 +9,8 @@ from loopx_host.registry.toml_source import step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypedDict
+
     from loopx_host.documents.normal_form import (
         Capability,
         Documentation,
@@ -22,6 +24,15 @@ if TYPE_CHECKING:
     )
     from loopx_host.registry.attachments import Attachments
     from loopx_host.registry.report import Report, Table
+
+    class MayHave(TypedDict, total=False):
+        """What a capability need not have; an internal one has no texts about the real world."""
+
+        real_world_anchor: str
+        entry_command: str
+        documentation: Documentation
+        integration_profile: Profile
+
 
 TOP_KEYS = (
     "schema_version",
@@ -275,18 +286,24 @@ def _capability(
         "user_value": texts["user_value"],
         "next_real_step": texts["next_real_step"],
         "visibility": texts["visibility"],
+        **_public_texts(texts),  # where v0 had them: receipts show the keys in this order
         "capability_kind": texts["kind"],
     }
-    if "real_world_anchor" in texts:
-        form["real_world_anchor"] = texts["real_world_anchor"]
-    if "entry_command" in texts:
-        form["entry_command"] = texts["entry_command"]
     if documentation is not None:
         form["documentation"] = documentation
     profile = _profile(found, table, at, form["id"], provider, attachments)
     if profile is not None:
         form["integration_profile"] = profile
     return form
+
+
+def _public_texts(texts: dict[str, str]) -> MayHave:
+    public: MayHave = {}
+    if "real_world_anchor" in texts:
+        public["real_world_anchor"] = texts["real_world_anchor"]
+    if "entry_command" in texts:
+        public["entry_command"] = texts["entry_command"]
+    return public
 
 
 def _implementations(

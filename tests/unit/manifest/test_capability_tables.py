@@ -186,3 +186,9 @@ def test_an_incomplete_surface_is_refused(key: str) -> None:
     document = {**minimal(), "presentation_surfaces": [without(surface(), key)]}
 
     assert found(document) == {("manifest_missing_key", f"presentation_surfaces[0].{key}")}
+
+
+def test_the_keys_of_a_capability_stand_in_the_order_of_v0() -> None:
+    (row,) = load_document({**minimal(), "provides": [capability()]}).form["capabilities"]
+
+    assert list(row)[-3:] == ["real_world_anchor", "entry_command", "capability_kind"]
