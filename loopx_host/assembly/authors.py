@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from loopx_host.documents.run_receipt import RunReceipt
+
 
 def conformance(path: str, *, execute: bool = True) -> dict[str, Any]:
     """Hold the provider of a manifest, or of the package in a folder, to the rules of the contract.
@@ -29,7 +31,7 @@ def conformance(path: str, *, execute: bool = True) -> dict[str, Any]:
         supervisors.close()
 
 
-def run_manifest(path: str, request: Mapping[str, object]) -> dict[str, Any]:
+def run_manifest(path: str, request: Mapping[str, object]) -> RunReceipt:
     """Install a manifest into a state file of its own, run one request, forget it; return the run receipt.
 
     Nothing of the caller's activation state is read or written. Raises Refused, as install and run do.

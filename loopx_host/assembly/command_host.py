@@ -7,8 +7,10 @@ from loopx_host.assembly.encoding import encode_request
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Protocol
+    from typing import Protocol
 
+    from loopx_host.documents.invocation import Invocation
+    from loopx_host.documents.publish_receipt import PublishReceipt
     from loopx_host.lifecycle.dispatch.publish_projection import PublishPorts
     from loopx_host.lifecycle.goals.invoke import InvokePorts
 
@@ -30,7 +32,7 @@ class CommandHost:
         *,
         goal_id: str,
         references: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
+    ) -> Invocation:
         """Invoke a bound read-only operation and return its receipt. Raises Refused."""
         from loopx_host.lifecycle.goals.invoke import InvokeRequest
         from loopx_host.lifecycle.goals.invoke import invoke as invoke_operation
@@ -52,7 +54,7 @@ class CommandHost:
         input: Mapping[str, object],  # noqa: A002 (the word of the contract)
         *,
         references: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
+    ) -> PublishReceipt:
         """Publish a view on a surface of an extension and return the receipt. Raises Refused."""
         from loopx_host.lifecycle.dispatch.publish_projection import PublishRequest, publish_projection
 

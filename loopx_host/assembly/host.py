@@ -10,9 +10,10 @@ from loopx_host.core.errors import Refused
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from loopx_host.adapters.process.warm import WarmSupervisors
+    from loopx_host.documents.extension_list import ExtensionList
+    from loopx_host.documents.run_receipt import RunReceipt
 
 
 class Host:
@@ -58,16 +59,14 @@ class Host:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def list(self) -> dict[str, Any]:
+    def list(self) -> ExtensionList:
         """Return the document of ``loopx extension list``. Raises Refused `state_damaged` and its kin."""
         from loopx_host.lifecycle.extensions.listing import list_extensions
 
         with self._refusals():
             return with_commands(list_extensions(self._container()), self._settings.options)
 
-    def run(
-        self, extension_id: str, request: Mapping[str, object], *, timeout: float | None = None
-    ) -> dict[str, Any]:
+    def run(self, extension_id: str, request: Mapping[str, object], *, timeout: float | None = None) -> RunReceipt:
         """Run one request and return its receipt; ``ok`` is false when the provider failed.
 
         `timeout` in seconds only shortens the manifest's. Raises Refused before anything starts: the

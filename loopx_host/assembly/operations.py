@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    Receipt = dict[str, Any]
+    Receipt = Any
 
 
 class Operations:

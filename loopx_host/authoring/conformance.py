@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from loopx_host.authoring.ports import HasPackageSources
     from loopx_host.authoring.rules_friendly import Rule
     from loopx_host.documents.normal_form import SchemaFile
+    from loopx_host.documents.parts import Violation
     from loopx_host.lifecycle.dispatch.ports import HasJudging, Judging
     from loopx_host.lifecycle.extensions.candidate import Program
     from loopx_host.lifecycle.extensions.ports import HasPackages, HasProcesses, Packages, Processes
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from loopx_host.lifecycle.extensions.source import Source
     from loopx_host.registry.manifest import Runtime
 
-    Rows = list[dict[str, str]]
+    Rows = list[Violation]
 
     class ConformancePorts(HasPackageSources, HasPackages, HasProcesses, HasJudging, Protocol):
         """What holding a provider to the rules needs."""

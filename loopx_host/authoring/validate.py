@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from loopx_host.authoring.ports import HasPackageSources
+    from loopx_host.documents.parts import Violation
     from loopx_host.lifecycle.dispatch.ports import HasJudging, Judging
     from loopx_host.lifecycle.extensions.source import Source
 
@@ -92,6 +93,6 @@ def _check_example(path: str, data: bytes, source: Source, judging: Judging) -> 
         raise _example_invalid(path, f"at {rows[0]['pointer'] or '/'}: {rows[0]['message']}", rows)
 
 
-def _example_invalid(path: str, reason: str, rows: list[dict[str, str]]) -> Refused:
+def _example_invalid(path: str, reason: str, rows: list[Violation]) -> Refused:
     summary = f"the example {path} is not a request this extension takes: {reason}"
     return refuse("example_invalid", path, summary, hint="correct the example or the schema", violations=rows)

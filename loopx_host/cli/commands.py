@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from loopx_host.assembly.operations import Operations
 
-    Receipt = dict[str, Any]
+    Receipt = Any
 
 
 def extension_install(host: Operations, args: Namespace) -> Receipt:

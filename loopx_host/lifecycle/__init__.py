@@ -1,1 +1,1 @@
-"""What may run: state, readiness, the verbs and their receipts."""
+"""What may run: extensions that were proved, requests to them, and what a goal may ask of them."""

@@ -304,6 +304,16 @@ def _damage(act: Recorder) -> None:
     act.step("list after that repair", *_words("list"))
 
 
+def _settle(act: Recorder) -> None:
+    """Ask until the index answers: it is kept once its files have been still for a moment."""
+    for _ in range(100):
+        words = (*_words("discover --format json --state-file"), str(act.state_file))
+        answer = act(*words, options=False, cwd=act.folder)
+        if json.loads(answer.stdout)["index"]["status"] == "fresh":
+            return
+    raise AssertionError("the index never became fresh")
+
+
 def packages(act: Recorder) -> None:
     """What installed packages offer, with the states an offer can be in, and a command that one of them brings."""
     offering(act.site, "offered")
@@ -313,6 +323,7 @@ def packages(act: Recorder) -> None:
     offering(act.site, "twin", name="twin-two", package="twin_two")
     act.put("roar", top="", files={"commands.py": COMMANDS}, commands={"roar": "roar.commands:run"})
     act.step("discover", *_words("discover"))
+    _settle(act)
     act.step("discover again", *_words("discover"))
     act.step("discover anew", *_words("discover --rebuild"))
     act.step("doctor of the host, damaged offers", "doctor", change=_tight)

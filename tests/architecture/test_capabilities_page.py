@@ -12,7 +12,7 @@ import pytest
 from loopx_host.adapters.packages import discovery, plugin_loading
 from loopx_host.core.limits import REQUEST_BYTES, SCOPE_BYTES
 from loopx_host.core.private_material import CREDENTIAL_NAMES, CREDENTIAL_PLURALS
-from loopx_host.lifecycle.goals.bindings import binding_of
+from loopx_host.documents.binding import binding as binding_of
 from loopx_host.registry.catalog import Declaration, Provider, catalog
 from tests.support.capabilities import operation, profile, provides, result
 from tests.support.fakes import Script, World

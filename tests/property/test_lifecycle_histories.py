@@ -40,7 +40,7 @@ VERSIONS = [f"{number}.0" for number in range(1, 8)]
 GROWN = frozenset({"3.0"})  # this one declares a permission
 KEPT_REVISIONS, KEPT_EVENTS = 5, 50
 
-Verb = Callable[[], dict[str, Any]]
+Verb = Callable[[], object]
 
 
 def source(version: str) -> Source:

@@ -27,6 +27,9 @@ from loopx_host.registry.manifest import Runtime
 from loopx_host.registry.schemas import Bundle
 
 if TYPE_CHECKING:
+    from loopx_host.documents.parts import Violation
+
+if TYPE_CHECKING:
     from loopx_host.documents.discovery_index import IndexUse, Offer
     from loopx_host.documents.parts import Distribution, EntryPoints
     from loopx_host.lifecycle.extensions.ports import Finding
@@ -268,11 +271,11 @@ class ScriptedJudging:
     """Answers the first judgings from `first`, every other one with one verdict."""
 
     def __init__(self) -> None:
-        self.verdict: list[dict[str, str]] | None = []
-        self.first: list[list[dict[str, str]]] = []
+        self.verdict: list[Violation] | None = []
+        self.first: list[list[Violation]] = []
         self.judged: list[object] = []
 
-    def violations(self, bundle: Bundle, instance: object) -> list[dict[str, str]] | None:  # noqa: ARG002 (the port's)
+    def violations(self, bundle: Bundle, instance: object) -> list[Violation] | None:  # noqa: ARG002 (the port's)
         self.judged.append(instance)
         return self.first.pop(0) if self.first else self.verdict
 
@@ -466,32 +469,32 @@ class World:
         self.store.data = json.dumps(document).encode()
         return self
 
-    def run(self, request: bytes = b"{}", *, extension_id: str = "probe-me", **settings: Any) -> dict[str, Any]:
+    def run(self, request: bytes = b"{}", *, extension_id: str = "probe-me", **settings: Any) -> Any:
         """Call the verb `run`, executed unless told otherwise."""
         return run(RunRequest(extension_id, request, **{"execute": True, **settings}), self)
 
-    def doctor(self, extension_id: str = "probe-me", *, execute: bool = True) -> dict[str, Any]:
+    def doctor(self, extension_id: str = "probe-me", *, execute: bool = True) -> Any:
         """Call the verb `doctor`."""
         return doctor(ChangeRequest(extension_id, execute=execute), self)
 
     def publish(
         self, surface_id: str = "board", request: bytes = b"{}", *, extension_id: str = "probe-me", **settings: Any
-    ) -> dict[str, Any]:
+    ) -> Any:
         """Call the verb `publish-projection`, executed unless told otherwise."""
         return publish_projection(
             PublishRequest(extension_id, surface_id, request, **{"execute": True, **settings}), self
         )
 
-    def bind(self, capability_id: str = "weather", **settings: Any) -> dict[str, Any]:
+    def bind(self, capability_id: str = "weather", **settings: Any) -> Any:
         """Call the verb `capability bind`, executed unless told otherwise."""
         defaults = {"goal_id": "g1", "operations": ["inspect"], "provider_id": None, "execute": True}
         return bind(BindRequest(capability_id, **{**defaults, **settings}), self)
 
-    def unbind(self, capability_id: str = "weather", **settings: Any) -> dict[str, Any]:
+    def unbind(self, capability_id: str = "weather", **settings: Any) -> Any:
         """Call the verb `capability unbind`, executed unless told otherwise."""
         return unbind(UnbindRequest(capability_id, **{"goal_id": "g1", "execute": True, **settings}), self)
 
-    def invoke(self, capability_id: str = "weather", request: bytes = b"{}", **settings: Any) -> dict[str, Any]:
+    def invoke(self, capability_id: str = "weather", request: bytes = b"{}", **settings: Any) -> Any:
         """Call the verb `capability invoke`, executed unless told otherwise."""
         defaults = {"goal_id": "g1", "operation_id": "inspect", "references": {"repo": "here"}, "execute": True}
         return invoke(InvokeRequest(capability_id, request, **{**defaults, **settings}), self)

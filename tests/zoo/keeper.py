@@ -64,7 +64,7 @@ def host(rung: str) -> Callable[[Order], Order]:
     def run(order: Order) -> Order:
         os.environ["ZOO_MARK"] = order["mark"]
         try:
-            return opened.run(order["extension"], order["request"])
+            return dict(opened.run(order["extension"], order["request"]))
         except Refused as error:
             return {"refused": error.document}
 

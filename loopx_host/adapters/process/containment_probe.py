@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from loopx_host.documents.host_doctor import Reach
+
 _ANY_DIRECTORY = "/usr"  # nothing is written: the process ends as soon as it is confined
 _NEEDS = {
     "file_writes": "Landlock since Linux 6.2",
@@ -26,7 +28,7 @@ _NEEDS = {
 class ForkedContainmentProbe:
     """The port `extensions.ports.ContainmentProbe`, on this machine."""
 
-    def reach(self) -> dict[str, Any]:
+    def reach(self) -> Reach:
         """Return the default level reached, the highest one, and why it is not more (see the port)."""
         if not kernel.is_linux():
             return {"default": PROCESS, "highest": LIMITS, "reasons": ["anything above is built for Linux only"]}

@@ -144,7 +144,7 @@ class Provider:
             stopped_by=stopped_by,
             stdout=bytes(exchange.stdout.data[: exchange.stdout.cap]),
             stderr=bytes(exchange.stderr.data[: exchange.stderr.cap]),
-            containment={
+            containment={  # type: ignore[arg-type]
                 "rung": self._started.rung,
                 "group": True,
                 "subreaper": self._subreaper,

@@ -17,7 +17,7 @@ from loopx_host.lifecycle.extensions.refusals import changed_during_run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from loopx_host.core.errors import Refused
     from loopx_host.lifecycle.dispatch.launch import CallGrants
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         """What judging by a manifest's own schemas takes."""
 
 
-def parse_request(request: bytes) -> dict[str, Any]:
+def parse_request(request: bytes) -> dict[str, object]:
     """Return a request as an object. Raises Refused `request_too_large` or `request_invalid`."""
     if len(request) > REQUEST_BYTES:
         raise refuse(

@@ -8,8 +8,8 @@ from loopx_host.core.text import excerpt
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
+    from loopx_host.documents.parts import Violation
     from loopx_host.lifecycle.extensions.process import Ended
 
 SUCCEEDED, PROVIDER_FAILED, INVALID_OUTPUT = "succeeded", "provider_failed", "invalid_provider_output"
@@ -29,9 +29,9 @@ class Outcome:
         ended: Ended,
         status: str,
         failure_kind: str | None,
-        result: dict[str, Any] | None,
+        result: dict[str, object] | None,
         error: str | None,
-        violations: list[dict[str, str]] | None = None,
+        violations: list[Violation] | None = None,
     ) -> None:
         self.ended = ended
         self.status = status
@@ -41,7 +41,7 @@ class Outcome:
         self.violations = violations or []
 
 
-def outcome(ended: Ended, check: Callable[[dict[str, Any]], list[dict[str, str]]] | None = None) -> Outcome:
+def outcome(ended: Ended, check: Callable[[dict[str, object]], list[Violation]] | None = None) -> Outcome:
     """Judge one run. The order is the contract's: limits, then the end of the process, then its output.
 
     `check` returns how an object breaks the response schema.
@@ -64,7 +64,7 @@ def outcome(ended: Ended, check: Callable[[dict[str, Any]], list[dict[str, str]]
     return Outcome(ended, SUCCEEDED, None, result, None)
 
 
-def _parse(data: bytes) -> tuple[dict[str, Any] | None, str]:
+def _parse(data: bytes) -> tuple[dict[str, object] | None, str]:
     try:
         return parse_object(data), ""
     except JsonViolation as violation:

@@ -10,7 +10,7 @@ from loopx_host.lifecycle.extensions.state import BadEntry, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from loopx_host.core.errors import Refused
     from loopx_host.lifecycle.dispatch.ports import HasPlugins, HasSwitch
@@ -36,7 +36,7 @@ class PackageCommandRequest:
         self.arguments = arguments
 
 
-def package_command(request: PackageCommandRequest, ports: PackageCommandPorts) -> dict[str, Any] | None:
+def package_command(request: PackageCommandRequest, ports: PackageCommandPorts) -> dict[str, object] | None:
     """Run a command of the one activated package that brings it; None when nobody does.
 
     No byte of the package runs unless its extension is installed, enabled and proved (requirement X15). Raises
@@ -69,7 +69,7 @@ def package_command(request: PackageCommandRequest, ports: PackageCommandPorts) 
     )
 
 
-def _checked(name: str, entry: Entry, document: dict[str, Any]) -> dict[str, Any]:
+def _checked(name: str, entry: Entry, document: dict[str, object]) -> dict[str, object]:
     """Return what a command answered, if it says whether it went well and what it is. Raises `plugin_hook_failed`."""
     if isinstance(document.get("ok"), bool) and isinstance(document.get("schema_version"), str):
         return document

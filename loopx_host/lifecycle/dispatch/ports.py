@@ -9,10 +9,11 @@ from loopx_host.lifecycle.extensions.ports import HasClock, HasPackages, HasProc
 if TYPE_CHECKING:
     from typing import Any
 
+    from loopx_host.documents.parts import Violation
     from loopx_host.lifecycle.extensions.activation import Activation
     from loopx_host.registry.schemas import Bundle
 
-    Verdict = list[dict[str, str]] | None
+    Verdict = list[Violation] | None
 
 
 class Judging(Protocol):
@@ -26,14 +27,14 @@ class Judging(Protocol):
 class Plugins(Protocol):
     """Runs what packages bring into the host, in a process that can be ended (contract section 7)."""
 
-    def call(self, activation: Activation, hook: str, arguments: dict[str, Any]) -> list[Any]:
+    def call(self, activation: Activation, hook: str, arguments: dict[str, object]) -> list[Any]:
         """Call a hook of one package; return what its implementations answered, without None.
 
         Raises Refused: `activation_changed`, `plugin_load_failed`, `plugin_signature`, `plugin_hook_failed`.
         """
         ...
 
-    def command(self, activation: Activation, name: str, arguments: list[str], host: object) -> dict[str, Any]:
+    def command(self, activation: Activation, name: str, arguments: list[str], host: object) -> dict[str, object]:
         """Run a command of one package and return its document; `host` is what the command may ask for.
 
         Raises Refused as `call` does, and whatever the command's own request to `host` was refused with.

@@ -6,6 +6,7 @@ from loopx_host.core.canonical import canonical_bytes, canonical_digest
 from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import Refused, refuse
 from loopx_host.core.text import one_line, redact, stderr_tail
+from loopx_host.documents import publish_receipt as document
 from loopx_host.lifecycle.dispatch.call_provider import (
     call_provider,
     declared_schemas,
@@ -16,7 +17,6 @@ from loopx_host.lifecycle.dispatch.call_provider import (
 from loopx_host.lifecycle.dispatch.launch import CallGrants
 from loopx_host.lifecycle.dispatch.outcome import SUCCEEDED
 from loopx_host.lifecycle.dispatch.schemas import UNDECIDED
-from loopx_host.lifecycle.extensions import receipts
 from loopx_host.lifecycle.extensions.activation import Activation
 from loopx_host.lifecycle.extensions.readiness import refuse_by_state
 from loopx_host.lifecycle.extensions.refusals import state_moved
@@ -28,9 +28,11 @@ from loopx_host.registry.view_schemas import core_view_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from loopx_host.documents.normal_form import Surface
+    from loopx_host.documents.parts import Violation
+    from loopx_host.documents.publish_receipt import PublishReceipt
     from loopx_host.lifecycle.dispatch.outcome import Outcome
     from loopx_host.lifecycle.dispatch.ports import CanCall, HasPlugins, HasReferences, Judging, Plugins
     from loopx_host.lifecycle.extensions.ports import HasProjections, Packages, Projections, StateStore
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
         """What publishing a view needs."""
 
 
-PUBLISH_SCHEMA = "extension_projection_publish_receipt_v0"
-VERB = "publish-projection"
 _HOOK = "loopx_view_schemas"
 _CONTEXT_REFS = "context_refs"
 _NAMED = 5
@@ -73,7 +73,7 @@ class PublishRequest:
         self.references = references or {}
 
 
-def publish_projection(request: PublishRequest, ports: PublishPorts) -> dict[str, Any]:
+def publish_projection(request: PublishRequest, ports: PublishPorts) -> PublishReceipt:
     """Publish one view, or say whether it would be (contract section 5); a preview starts neither judge nor provider.
 
     The run has no permission but reading its references. What a provider does wrong is in the receipt,
@@ -98,34 +98,27 @@ def publish_projection(request: PublishRequest, ports: PublishPorts) -> dict[str
     provider = _owned_provider(now, ports.packages, may_start=request.execute)
     receipt = _receipt(entry, surface, data)
     if not request.execute:
-        refused = provider if isinstance(provider, Refused) else None
-        status = "ready" if refused is None else "not_ready"
-        return {**receipt, "status": status, "would_refuse": receipts.would_refuse(refused)}
+        return document.previewed(receipt, provider if isinstance(provider, Refused) else None)
     if isinstance(provider, Refused):
         raise provider
     schema = _view_schema(entry, surface, ports.plugins)
-    receipt |= {"dry_run": False, "executed": True, "at": ports.clock.now(), "run_id": ports.clock.run_id()}
-    result = call_provider(provider, data, grants, ports, schemas=schemas)
-    receipt |= _run_facts(result)
-    if result.status != SUCCEEDED or result.result is None:
-        return {**receipt, "ok": False, "status": result.status, "provider_result": _harmless(result.result)}
-    view = _judged_view(entry, surface, result.result, schema, ports.judging)
-    document = surfaces.projection(entry.manifest, surface, view, receipt["at"])
-    published = surfaces.projection_bytes(document)
+    at, run_id = ports.clock.now(), ports.clock.run_id()
+    outcome = call_provider(provider, data, grants, ports, schemas=schemas)
+    receipt = _with_run(receipt, at, run_id, outcome)
+    if outcome.status != SUCCEEDED or outcome.result is None:
+        return document.failed(receipt, status=outcome.status, provider_result=_harmless(outcome.result))
+    view = _judged_view(entry, surface, outcome.result, schema, ports.judging)
+    projection = surfaces.projection(entry.manifest, surface, view, at)
+    published = surfaces.projection_bytes(projection)
     _refuse_moved(entry, ports.store)
     _write(entry, surface, published, ports.projections)
-    return {
-        **receipt,
-        "status": "published",
-        "payload_sha256": document["payload_sha256"],
-        "readback_verified": True,
-        "state": surfaces.state_of(entry.manifest, surface, published, receipt["at"]).state,
-    }
+    state = surfaces.state_of(entry.manifest, surface, published, at).state
+    return document.published(receipt, payload_sha256=projection["payload_sha256"], state=state)
 
 
 def _judged_view(
-    entry: Entry, surface: Surface, result: dict[str, Any], schema: dict[str, Any], judging: Judging
-) -> dict[str, Any]:
+    entry: Entry, surface: Surface, result: dict[str, object], schema: dict[str, object], judging: Judging
+) -> dict[str, object]:
     """Return the view in an answer. Raises Refused: `private_material`, `view_invalid`."""
     view = result.get("view", result)
     _refuse_private(entry, surface, view)
@@ -165,7 +158,7 @@ def _owned_provider(now: Readiness, packages: Packages, *, may_start: bool) -> R
     return provider_to_call(now, packages, may_start=may_start)
 
 
-def _with_references(extension_id: str, payload: dict[str, Any], references: dict[str, str]) -> bytes:
+def _with_references(extension_id: str, payload: dict[str, object], references: dict[str, str]) -> bytes:
     """Return the request with the references the host opened. Raises Refused `reference_invalid`."""
     if _CONTEXT_REFS in payload:
         raise refuse(
@@ -197,7 +190,7 @@ def _refuse_unknown_to_all(entry: Entry, surface: Surface) -> None:
         raise _schema_unknown(entry, surface, "its package brings no view schemas")
 
 
-def _view_schema(entry: Entry, surface: Surface, plugins: Plugins) -> dict[str, Any]:
+def _view_schema(entry: Entry, surface: Surface, plugins: Plugins) -> dict[str, object]:
     """Return the schema that judges the views of a surface: core's, or else the one its activated package has.
 
     The name of a schema of core always means that one, whatever a package says.
@@ -211,7 +204,7 @@ def _view_schema(entry: Entry, surface: Surface, plugins: Plugins) -> dict[str, 
     if len({canonical_digest(schema) for schema in offered}) != 1:
         why = "its package brings several under this name" if offered else "its package does not bring it"
         raise _schema_unknown(entry, surface, why)
-    schema: dict[str, Any] = offered[0]
+    schema: dict[str, object] = offered[0]
     return schema
 
 
@@ -225,42 +218,37 @@ def _schema_unknown(entry: Entry, surface: Surface, why: str) -> Refused:
     )
 
 
-def _receipt(entry: Entry, surface: Surface, request: bytes) -> dict[str, Any]:
-    return {
-        "ok": True,
-        "schema_version": PUBLISH_SCHEMA,
-        "operation": "publish_projection",
-        "extension_id": entry.id,
-        "surface_id": surface["id"],
-        "revision": entry.active.id,
-        "dry_run": True,
-        "executed": False,
-        "status": "ready",
-        "payload_sha256": None,
-        "readback_verified": False,
-        "provider_version": entry.manifest.version,
-        "visibility": surface["visibility"],
-        "view_schema": surface["view_schema"],
-        "request_sha256": sha256_hex(request),
-    }
+def _receipt(entry: Entry, surface: Surface, request: bytes) -> PublishReceipt:
+    return document.ready(
+        extension_id=entry.id,
+        surface_id=surface["id"],
+        revision=entry.active.id,
+        provider_version=entry.manifest.version,
+        visibility=surface["visibility"],
+        view_schema=surface["view_schema"],
+        request_sha256=sha256_hex(request),
+    )
 
 
-def _run_facts(result: Outcome) -> dict[str, Any]:
-    """Return what a receipt says of the run; the answer itself is not in it."""
-    ended = result.ended
-    return {
-        "exit_code": ended.exit_code,
-        "failure_kind": result.failure_kind,
-        "error": result.error and redact(result.error),
-        "signal": ended.signal,
-        "duration_ms": ended.duration_ms,
-        "response_sha256": sha256_hex(ended.stdout),
-        "stderr_tail": stderr_tail(ended.stderr),
-        "containment": ended.containment,
-    }
+def _with_run(receipt: PublishReceipt, at: str, run_id: str, outcome: Outcome) -> PublishReceipt:
+    """Return the receipt with how the run went; the answer itself is not in it."""
+    ended = outcome.ended
+    return document.with_run(
+        receipt,
+        at=at,
+        run_id=run_id,
+        exit_code=ended.exit_code,
+        failure_kind=outcome.failure_kind,
+        error=outcome.error and redact(outcome.error),
+        signal=ended.signal,
+        duration_ms=ended.duration_ms,
+        response_sha256=sha256_hex(ended.stdout),
+        stderr_tail=stderr_tail(ended.stderr),
+        containment=ended.containment,
+    )
 
 
-def _harmless(result: dict[str, Any] | None) -> dict[str, Any] | None:
+def _harmless(result: dict[str, object] | None) -> dict[str, object] | None:
     """Return the answer of a provider that failed, unless it holds what a receipt should not repeat."""
     return None if surfaces.private_rows(result, OWNER_ONLY) else result
 
@@ -279,7 +267,7 @@ def _refuse_private(entry: Entry, surface: Surface, payload: object) -> None:
         )
 
 
-def _invalid(entry: Entry, surface: Surface, rows: list[dict[str, str]]) -> Refused:
+def _invalid(entry: Entry, surface: Surface, rows: list[Violation]) -> Refused:
     return refuse(
         "view_invalid",
         entry.id,

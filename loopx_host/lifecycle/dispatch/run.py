@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import Refused, refuse
 from loopx_host.core.text import stderr_tail
+from loopx_host.documents import run_receipt as document
 from loopx_host.lifecycle.dispatch.call_provider import (
     call_provider,
     declared_schemas,
@@ -12,15 +13,12 @@ from loopx_host.lifecycle.dispatch.call_provider import (
     provider_to_call,
     refuse_when_off,
 )
-from loopx_host.lifecycle.dispatch.outcome import SUCCEEDED
-from loopx_host.lifecycle.extensions import receipts
 from loopx_host.lifecycle.extensions.readiness import Readiness, refuse_by_state, why_not_ready
 from loopx_host.lifecycle.extensions.state import State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from loopx_host.documents.run_receipt import RunReceipt
     from loopx_host.lifecycle.dispatch.outcome import Outcome
     from loopx_host.lifecycle.dispatch.ports import CanCall
     from loopx_host.lifecycle.extensions.state import Entry
@@ -44,7 +42,7 @@ class RunRequest:
         self.timeout_seconds = timeout_seconds
 
 
-def run(request: RunRequest, ports: CanCall) -> dict[str, Any]:
+def run(request: RunRequest, ports: CanCall) -> RunReceipt:
     """Run one request, or say whether it would be run (contract sections 5 and 6).
 
     Raises Refused before anything starts; what the provider does is in the receipt, ``ok: false`` included.
@@ -60,12 +58,12 @@ def run(request: RunRequest, ports: CanCall) -> dict[str, Any]:
     receipt = _receipt(entry, runtime, payload, request.data)
     provider = provider_to_call(now, ports.packages, may_start=request.execute)
     if not request.execute:
-        return _preview(receipt, provider if isinstance(provider, Refused) else None)
+        return document.previewed(receipt, provider if isinstance(provider, Refused) else None)
     if isinstance(provider, Refused):
         raise provider
-    receipt |= {"at": ports.clock.now(), "run_id": ports.clock.run_id()}
-    seconds = request.timeout_seconds
-    return _settled(receipt, call_provider(provider, request.data, None, ports, schemas=schemas, seconds=seconds))
+    at, run_id, seconds = ports.clock.now(), ports.clock.run_id(), request.timeout_seconds
+    outcome = call_provider(provider, request.data, None, ports, schemas=schemas, seconds=seconds)
+    return _settled(receipt, at, run_id, outcome)
 
 
 def _standalone_runtime(entry: Entry) -> Runtime:
@@ -96,49 +94,33 @@ def _not_standalone(entry: Entry, code: str, clause: str) -> Refused:
     )
 
 
-def _receipt(entry: Entry, runtime: Runtime, payload: dict[str, Any], request: bytes) -> dict[str, Any]:
-    named = payload.get("schema_version")
-    return {
-        "ok": True,
-        "schema_version": receipts.RUN_SCHEMA,
-        "operation": "run",
-        "extension_id": entry.id,
-        "provider_version": entry.manifest.version,
-        "revision": entry.active.id,
-        "protocol": runtime.protocol,
-        "required_permissions": runtime.required_permissions,
-        "dry_run": True,
-        "executed": False,
-        "status": "ready",
-        "input_schema_version": named if isinstance(named, str) else None,
-        "request_sha256": sha256_hex(request),
-    }
+def _receipt(entry: Entry, runtime: Runtime, payload: dict[str, object], request: bytes) -> RunReceipt:
+    return document.ready(
+        extension_id=entry.id,
+        provider_version=entry.manifest.version,
+        revision=entry.active.id,
+        protocol=runtime.protocol,
+        required_permissions=runtime.required_permissions,
+        input_schema_version=payload.get("schema_version"),
+        request_sha256=sha256_hex(request),
+    )
 
 
-def _preview(receipt: dict[str, Any], refused: Refused | None) -> dict[str, Any]:
-    return {
-        **receipt,
-        "status": "ready" if refused is None else "not_ready",
-        "would_refuse": receipts.would_refuse(refused),
-    }
-
-
-def _settled(receipt: dict[str, Any], result: Outcome) -> dict[str, Any]:
-    ended = result.ended
-    return {
-        **receipt,
-        "ok": result.status == SUCCEEDED,
-        "dry_run": False,
-        "executed": True,
-        "status": result.status,
-        "exit_code": ended.exit_code,
-        "provider_result": result.result,
-        "failure_kind": result.failure_kind,
-        "error": result.error,
-        "violations": result.violations,
-        "signal": ended.signal,
-        "duration_ms": ended.duration_ms,
-        "response_sha256": sha256_hex(ended.stdout),
-        "stderr_tail": stderr_tail(ended.stderr),
-        "containment": ended.containment,
-    }
+def _settled(receipt: RunReceipt, at: str, run_id: str, outcome: Outcome) -> RunReceipt:
+    ended = outcome.ended
+    return document.done(
+        receipt,
+        at=at,
+        run_id=run_id,
+        status=outcome.status,
+        exit_code=ended.exit_code,
+        provider_result=outcome.result,
+        failure_kind=outcome.failure_kind,
+        error=outcome.error,
+        violations=outcome.violations,
+        signal=ended.signal,
+        duration_ms=ended.duration_ms,
+        response_sha256=sha256_hex(ended.stdout),
+        stderr_tail=stderr_tail(ended.stderr),
+        containment=ended.containment,
+    )

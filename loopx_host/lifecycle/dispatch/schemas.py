@@ -7,14 +7,13 @@ from loopx_host.core.strict_json import JsonViolation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from loopx_host.documents.normal_form import SchemaFile
+    from loopx_host.documents.parts import Violation
     from loopx_host.lifecycle.dispatch.ports import Judging, Verdict
     from loopx_host.lifecycle.extensions.ports import StateStore
     from loopx_host.registry.manifest import Runtime
 
-    Rows = list[dict[str, str]]
+    Rows = list[Violation]
 
 _PROFILE = "profile.json"
 UNDECIDED: Rows = [{"pointer": "", "message": "whether it follows the schema could not be told in time"}]
@@ -29,7 +28,7 @@ class RunSchemas:
         self._store = store
         self._judging = judging
 
-    def refuse_request(self, request: dict[str, Any]) -> None:
+    def refuse_request(self, request: dict[str, object]) -> None:
         """Refuse a request that breaks its schema. Raises Refused: `request_schema`, `schema_missing`."""
         rows = self._violations(self._form.get("request_schema"), request)
         if rows:
@@ -42,17 +41,17 @@ class RunSchemas:
                 violations=rows,
             )
 
-    def response(self, result: dict[str, Any]) -> Rows:
+    def response(self, result: dict[str, object]) -> Rows:
         """Return how a response breaks its schema; empty when it does not."""
         return self._violations(self._form.get("response_schema"), result)
 
-    def _violations(self, named: SchemaFile | None, instance: dict[str, Any]) -> Rows:
+    def _violations(self, named: SchemaFile | None, instance: dict[str, object]) -> Rows:
         if named is None:
             return []
         verdict = self._judge(named, instance)
         return UNDECIDED if verdict is None else verdict
 
-    def _judge(self, named: SchemaFile, instance: dict[str, Any]) -> Verdict:
+    def _judge(self, named: SchemaFile, instance: dict[str, object]) -> Verdict:
         from loopx_host.registry.schemas import Bundle
 
         digests = [named["sha256"], *named["siblings"].values()]
@@ -72,7 +71,7 @@ class RunSchemas:
         )
 
 
-def inline_violations(judging: Judging, schema: dict[str, Any], instance: object) -> Rows:
+def inline_violations(judging: Judging, schema: dict[str, object], instance: object) -> Rows:
     """Return how an instance breaks a schema that stands inside a profile and refers to nothing but itself.
 
     One row says so when that could not be told.

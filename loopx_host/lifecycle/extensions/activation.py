@@ -7,7 +7,7 @@ from loopx_host.lifecycle.extensions.state import Entry, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from loopx_host.documents.parts import Distribution, EntryPoint
     from loopx_host.lifecycle.extensions.ports import HasStore
@@ -55,7 +55,7 @@ class Activation:
     @classmethod
     def of(cls, entry: Entry) -> Activation:
         """Return what the active revision of an entry pinned."""
-        raw: dict[str, Any] = entry.active.raw
+        raw = entry.active.raw
         return cls(entry.id, raw.get("distribution"), _rows(raw.get("plugins")), _rows(raw.get("commands")))
 
     @property

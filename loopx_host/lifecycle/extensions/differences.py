@@ -4,8 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from loopx_host.documents.operation import Changes
     from loopx_host.registry.manifest import Manifest
 
 
@@ -14,7 +13,7 @@ def added_permissions(old: Manifest, new: Manifest) -> list[str]:
     return [token for token in new.permissions if token not in old.permissions]
 
 
-def differences(old: Manifest, new: Manifest) -> dict[str, Any]:
+def differences(old: Manifest, new: Manifest) -> Changes:
     """Return the `changes` block of a receipt: version, permissions, and the runtime fields that differ."""
     before: dict[str, object] = {**(old.form["runtime"] or {})}
     after: dict[str, object] = {**(new.form["runtime"] or {})}

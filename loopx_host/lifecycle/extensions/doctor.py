@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import Refused, refuse
-from loopx_host.lifecycle.extensions import receipts
+from loopx_host.documents import doctor as document
 from loopx_host.lifecycle.extensions.candidate import Candidate
 from loopx_host.lifecycle.extensions.identity import Launcher
 from loopx_host.lifecycle.extensions.pins import with_pin
@@ -16,8 +16,9 @@ from loopx_host.lifecycle.extensions.writing import replace_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from loopx_host.documents import state as shapes
+    from loopx_host.documents.doctor import Doctor
+    from loopx_host.documents.state import Event
     from loopx_host.lifecycle.extensions.identity import LauncherNotFound
     from loopx_host.lifecycle.extensions.ports import CanProve
     from loopx_host.lifecycle.extensions.readiness import Readiness
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 VERB = "doctor"
 
 
-def doctor(request: ChangeRequest, ports: CanProve) -> dict[str, Any]:
+def doctor(request: ChangeRequest, ports: CanProve) -> Doctor:
     """Probe one installed extension (contract section 5).
 
     The doctor runs outside the lock; the record is written only if the entry is still the one that was
@@ -45,13 +46,8 @@ def doctor(request: ChangeRequest, ports: CanProve) -> dict[str, Any]:
     program = candidate.startable(entry.id, packages, retry_command, may_start=request.execute)
     refused = program if isinstance(program, Refused) else None
     if not request.execute:
-        block = receipts.doctor_preview(entry.id, version, available=refused is None)
-        return {
-            **block,
-            "plan": digest,
-            "would_refuse": receipts.would_refuse(refused),
-            "next_command": retry_command,
-        }
+        block = document.preview(entry.id, version, available=refused is None)
+        return document.previewed(block, plan=digest, refused=refused, next_command=retry_command)
     if isinstance(program, Refused):
         if program.code != "entrypoint_missing":
             raise program
@@ -61,12 +57,12 @@ def doctor(request: ChangeRequest, ports: CanProve) -> dict[str, Any]:
         probed = probe(program, packages, ports.processes)
     at = ports.clock.now()
     replace_entry(ports.store, entry, _recorded(entry, candidate.launcher, probed, packages.platform(), at))
-    block = receipts.doctor_block(entry.id, version, probed)
-    block |= {"changed": before.changed, "changed_details": before.details}
+    block = document.with_changes(probed.block(entry.id, version), before.changed, before.details)
     if refused is not None:
         refused.blocks["doctor"] = block
         raise refused
-    return {**block, "at": at, "plan": digest, "next_command": None if probed.verified else retry_command}
+    next_command = None if probed.verified else retry_command
+    return document.done(block, at=at, plan=digest, next_command=next_command)
 
 
 def _runtime_to_probe(now: Readiness) -> Runtime:
@@ -74,7 +70,7 @@ def _runtime_to_probe(now: Readiness) -> Runtime:
     entry, runtime = now.entry, now.entry.manifest.runtime
     if not entry.enabled or runtime is None:
         refused = why_not_ready(now)
-        refused.blocks["doctor"] = receipts.doctor_disabled(entry.id, entry.manifest.version)
+        refused.blocks["doctor"] = document.disabled(entry.id, entry.manifest.version)
         raise refused
     if not runtime.doctor_args:
         raise refuse("doctor_not_configured", entry.id, f"extension `{entry.id}` configures no doctor")
@@ -83,9 +79,9 @@ def _runtime_to_probe(now: Readiness) -> Runtime:
 
 def _recorded(
     entry: Entry, launcher: Launcher | LauncherNotFound, probed: Probe, platform: str, at: str
-) -> dict[str, Any]:
+) -> shapes.Entry:
     pinned = with_pin(entry, launcher) if isinstance(launcher, Launcher) and probed.verified else entry.raw
-    event = {
+    event: Event = {
         "at": at,
         "operation": VERB,
         "revision": entry.active.id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.extensions import receipts
+from loopx_host.documents import doctor, operation
 from loopx_host.lifecycle.extensions.candidate import Candidate
 from loopx_host.lifecycle.extensions.pins import with_pin
 from loopx_host.lifecycle.extensions.plan import hold_to_plan, plan_digest
@@ -17,8 +17,10 @@ from loopx_host.lifecycle.extensions.writing import replace_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from loopx_host.documents import state as shapes
+    from loopx_host.documents.doctor import Doctor
+    from loopx_host.documents.operation import Operation
+    from loopx_host.documents.state import Event
     from loopx_host.lifecycle.extensions.identity import Launcher
     from loopx_host.lifecycle.extensions.ports import CanProve
     from loopx_host.lifecycle.extensions.probe import Probe
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 VERB = "enable"
 
 
-def enable(request: ChangeRequest, ports: CanProve) -> dict[str, Any]:
+def enable(request: ChangeRequest, ports: CanProve) -> Operation:
     """Enable one extension (contract section 5); an enabled one is probed again and stays enabled.
 
     A failed probe clears the proof, leaves the bit as it was, and raises Refused `doctor_failed`.
@@ -43,30 +45,34 @@ def enable(request: ChangeRequest, ports: CanProve) -> dict[str, Any]:
     program = candidate.startable(entry.id, packages, retry_command, may_start=request.execute)
     if not request.execute:
         refused = program if isinstance(program, Refused) else None
-        doctor = receipts.doctor_preview(entry.id, version, available=refused is None)
-        preview = _receipt(entry, doctor, digest, executed=False)
-        return {**preview, "would_refuse": receipts.would_refuse(refused), "next_command": retry_command}
+        block = doctor.preview(entry.id, version, available=refused is None)
+        receipt = _receipt(entry, block, digest, executed=False)
+        return operation.previewed(receipt, refused=refused, next_command=retry_command)
     if isinstance(program, Refused):
         raise program
     probed = probe(program, packages, ports.processes)
     at = ports.clock.now()
     replace_entry(ports.store, entry, _recorded(entry, program.launcher, probed, packages.platform(), at))
-    doctor = receipts.doctor_block(entry.id, version, probed)
+    block = probed.block(entry.id, version)
     if not probed.verified:
-        raise doctor_failed(entry.id, program.launcher, probed, doctor, retry_command)
-    return {**_receipt(entry, doctor, digest, executed=True), "at": at, "duration_ms": doctor["duration_ms"]}
+        raise doctor_failed(entry.id, program.launcher, probed, block, retry_command)
+    receipt = _receipt(entry, block, digest, executed=True)
+    return operation.proved(receipt, at=at, duration_ms=block["duration_ms"])
 
 
-def _recorded(entry: Entry, launcher: Launcher, probed: Probe, platform: str, at: str) -> dict[str, Any]:
+def _recorded(entry: Entry, launcher: Launcher, probed: Probe, platform: str, at: str) -> shapes.Entry:
     raw = with_probe(with_pin(entry, launcher) if probed.verified else entry.raw, probed, platform, at)
-    event = {"at": at, "operation": VERB, "revision": entry.active.id, "failure_kind": probed.failure_kind}
-    return with_event({**raw, "enabled": enabled_after(entry, VERB) if probed.verified else entry.enabled}, event)
+    event: Event = {"at": at, "operation": VERB, "revision": entry.active.id, "failure_kind": probed.failure_kind}
+    enabled = enabled_after(entry, VERB) if probed.verified else entry.enabled
+    return with_event({**raw, "enabled": enabled}, event)
 
 
-def _receipt(entry: Entry, doctor: dict[str, Any], plan: str, *, executed: bool) -> dict[str, Any]:
-    return {
-        **receipts.bit(VERB, entry, executed=executed, would_change=not entry.enabled),
-        "enabled": entry.enabled or executed,
-        "doctor": doctor,
-        "plan": plan,
-    }
+def _receipt(entry: Entry, block: Doctor, plan: str, *, executed: bool) -> Operation:
+    return operation.enable(
+        extension_id=entry.id,
+        active_revision=entry.active.id,
+        was_enabled=entry.enabled,
+        executed=executed,
+        doctor=block,
+        plan=plan,
+    )

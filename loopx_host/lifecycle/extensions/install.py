@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.extensions import receipts
+from loopx_host.documents import doctor, operation
 from loopx_host.lifecycle.extensions.candidate import Candidate
 from loopx_host.lifecycle.extensions.identity import LauncherNotFound
+from loopx_host.lifecycle.extensions.pins import pins
 from loopx_host.lifecycle.extensions.plan import hold_to_plan, plan_digest
 from loopx_host.lifecycle.extensions.preconditions import refuse_capability_clash, runtime_to_prove
 from loopx_host.lifecycle.extensions.probe import probe
@@ -18,8 +19,11 @@ from loopx_host.lifecycle.extensions.writing import add_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
+    from loopx_host.documents.doctor import Doctor
+    from loopx_host.documents.operation import Operation
+    from loopx_host.documents.state import Entry, Event
     from loopx_host.lifecycle.extensions.identity import Launcher
     from loopx_host.lifecycle.extensions.ports import CanProve, Packages
     from loopx_host.lifecycle.extensions.probe import Probe
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
 VERB = "install"
 
 
-def install(request: TrustRequest, ports: InstallPorts) -> dict[str, Any]:
+def install(request: TrustRequest, ports: InstallPorts) -> Operation:
     """Install one extension, or say what installing it would do (contract section 5).
 
     Order: everything that manifest and state decide, then the launcher, then the doctor, then one write
@@ -43,7 +47,7 @@ def install(request: TrustRequest, ports: InstallPorts) -> dict[str, Any]:
     return install_source(source, ports, execute=request.execute, plan=request.plan)
 
 
-def install_source(source: Source, ports: CanProve, *, execute: bool, plan: str | None) -> dict[str, Any]:
+def install_source(source: Source, ports: CanProve, *, execute: bool, plan: str | None) -> Operation:
     """Install a manifest that is at hand; see `install`."""
     manifest, packages = source.manifest, ports.packages
     state = State.parse(ports.store.read(), ports.store.location)
@@ -55,58 +59,58 @@ def install_source(source: Source, ports: CanProve, *, execute: bool, plan: str 
     )
     hold_to_plan(digest, plan, manifest.id, source.preview(VERB))
     retry_command = source.command(VERB)
-    pinned = {
-        **_pinned(source, candidate.launcher, packages),
-        "env": candidate.runtime.env,
-        "permissions": manifest.permissions,
-        "plan": digest,
-    }
     program = candidate.startable(manifest.id, packages, retry_command, may_start=execute)
     if not execute:
         refused = program if isinstance(program, Refused) else None
-        doctor = receipts.doctor_preview(manifest.id, manifest.version, available=refused is None)
-        head = receipts.operation(VERB, manifest, executed=False, changed=False, doctor=doctor)
-        return {**head, **pinned, "would_refuse": receipts.would_refuse(refused), "next_command": retry_command}
+        block = doctor.preview(manifest.id, manifest.version, available=refused is None)
+        receipt = _receipt(source, candidate, packages, digest, block, executed=False)
+        return operation.previewed(receipt, refused=refused, next_command=retry_command)
     if isinstance(program, Refused):
         raise program
     probed = probe(program, packages, ports.processes)
-    doctor = receipts.doctor_block(manifest.id, manifest.version, probed)
+    block = probed.block(manifest.id, manifest.version)
     if not probed.verified:
-        raise doctor_failed(manifest.id, program.launcher, probed, doctor, retry_command)
+        raise doctor_failed(manifest.id, program.launcher, probed, block, retry_command)
     at = ports.clock.now()
     add_entry(ports.store, _entry(source, program.launcher, packages, probed, at), manifest.snapshot)
-    head = receipts.operation(VERB, manifest, executed=True, changed=True, doctor=doctor)
-    return {**head, **pinned, "enabled": True, "at": at, "duration_ms": doctor["duration_ms"]}
+    receipt = _receipt(source, candidate, packages, digest, block, executed=True)
+    return operation.proved(receipt, at=at, duration_ms=block["duration_ms"])
 
 
-def _pinned(source: Source, launcher: Launcher | LauncherNotFound, packages: Packages) -> dict[str, Any]:
-    """Return what the revision would be pinned to, as a receipt shows it."""
-    if isinstance(launcher, LauncherNotFound):
-        owner, pin, activates = None, None, None
-    else:
-        owner, pin, activates = packages.owner(launcher), launcher.pin(), _activates(source, launcher, packages)
-    return {
-        "manifest_path": source.path,
-        "launcher": pin,
-        "owner": owner or receipts.UNOWNED,
-        "activates": activates,
-        "warnings": source.warnings(owner),
-    }
+def _receipt(
+    source: Source, candidate: Candidate, packages: Packages, plan: str, block: Doctor, *, executed: bool
+) -> Operation:
+    """Return what the install is about: the manifest, and what its revision is pinned to where that was found."""
+    manifest, launcher = source.manifest, candidate.launcher
+    pinned = None if isinstance(launcher, LauncherNotFound) else pins(launcher, manifest.id, packages)
+    owner = pinned["distribution"] if pinned else None
+    return operation.install(
+        extension_id=manifest.id,
+        version=manifest.version,
+        revision=manifest.revision,
+        executed=executed,
+        doctor=block,
+        manifest_path=source.path,
+        launcher=pinned["launcher"] if pinned else None,
+        owner=owner,
+        entry_points={"plugins": pinned["plugins"], "commands": pinned["commands"]} if pinned else None,
+        warnings=source.warnings(owner),
+        env=candidate.runtime.env,
+        permissions=manifest.permissions,
+        plan=plan,
+    )
 
 
-def _activates(source: Source, launcher: Launcher, packages: Packages) -> dict[str, Any]:
-    """Return what of the package will run inside the host: with the rights of the user, and not contained."""
-    return {**packages.entry_points(launcher, source.manifest.id), "contained": False}
-
-
-def _entry(source: Source, launcher: Launcher, packages: Packages, probed: Probe, at: str) -> dict[str, Any]:
+def _entry(source: Source, launcher: Launcher, packages: Packages, probed: Probe, at: str) -> Entry:
     manifest = source.manifest
-    raw: dict[str, Any] = {
+    raw: Entry = {
         "id": manifest.id,
         "enabled": enabled_after(None, VERB),
         "active_revision": manifest.revision,
         "rollback_revision": None,
+        "doctor_verified_revision": None,  # these two are those of the probe, below
+        "doctor_verified_entrypoint_identity": None,
         "revisions": [source.revision(launcher, packages, at)],
     }
-    event = {"at": at, "operation": VERB, "revision": manifest.revision, "version": manifest.version}
+    event: Event = {"at": at, "operation": VERB, "revision": manifest.revision, "version": manifest.version}
     return with_event(with_probe(raw, probed, packages.platform(), at), event)

@@ -4,33 +4,45 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import TypedDict
 
+    from loopx_host.documents import state as shapes
+    from loopx_host.documents.parts import Distribution, EntryPoint, Pin
     from loopx_host.lifecycle.extensions.identity import Launcher
     from loopx_host.lifecycle.extensions.ports import Packages
     from loopx_host.lifecycle.extensions.state import Entry
 
+    class Pins(TypedDict):
+        """Launcher, distribution and activation record of a revision."""
 
-def pins(launcher: Launcher, extension_id: str, packages: Packages) -> dict[str, Any]:
+        launcher: Pin
+        distribution: Distribution | None
+        plugins: list[EntryPoint]
+        commands: list[EntryPoint]
+
+
+def pins(launcher: Launcher, extension_id: str, packages: Packages) -> Pins:
     """Return launcher, distribution and activation record as a revision keeps them.
 
     The record names what of the package may run inside the host; an unowned launcher has none.
     """
+    entry_points = packages.entry_points(launcher, extension_id)
     return {
         "launcher": launcher.pin(),
         "distribution": packages.owner(launcher),
-        **packages.entry_points(launcher, extension_id),
+        "plugins": entry_points["plugins"],
+        "commands": entry_points["commands"],
     }
 
 
-def with_pin(entry: Entry, launcher: Launcher) -> dict[str, Any]:
+def with_pin(entry: Entry, launcher: Launcher) -> shapes.Entry:
     """Return the entry with its active revision pinned to `launcher`, unless it is pinned already.
 
     An entry that a v0 tool wrote has no pin, and gets one when it is proved.
     """
     if entry.active.launcher is not None:
         return entry.raw
-    revisions = [
+    revisions: list[shapes.Revision] = [
         {**revision.raw, "launcher": launcher.pin()} if revision.id == entry.active.id else revision.raw
         for revision in entry.revisions
     ]

@@ -12,8 +12,6 @@ from loopx_host.lifecycle.extensions.identity import Launcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from loopx_host.lifecycle.extensions.candidate import Candidate
     from loopx_host.lifecycle.extensions.identity import RuntimeIdentity
     from loopx_host.lifecycle.extensions.state import Entry
@@ -71,7 +69,7 @@ def hold_to_plan(plan: str, expected: str | None, extension_id: str, preview: tu
         )
 
 
-def _state(entry: Entry | None) -> dict[str, Any] | None:
+def _state(entry: Entry | None) -> dict[str, object] | None:
     if entry is None:
         return None
     proof = entry.proof
@@ -82,13 +80,13 @@ def _state(entry: Entry | None) -> dict[str, Any] | None:
     }
 
 
-def _launcher(launcher: Launcher | None, identity: RuntimeIdentity | None) -> dict[str, Any] | None:
+def _launcher(launcher: Launcher | None, identity: RuntimeIdentity | None) -> dict[str, object] | None:
     if launcher is None:
         return None
     return {"path": launcher.path, "sha256": identity.launcher_sha256 if identity else None}
 
 
-def _limits(runtime: Runtime | None) -> dict[str, Any] | None:
+def _limits(runtime: Runtime | None) -> dict[str, object] | None:
     if runtime is None:
         return None
     return {

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypedDict
+    from typing import TypedDict
 
     from loopx_host.documents.discovery_index import IndexUse, Offer
+    from loopx_host.documents.host_doctor import Reach
     from loopx_host.documents.parts import Distribution, EntryPoints
     from loopx_host.lifecycle.extensions.identity import Launcher, LauncherNotFound, RuntimeIdentity
     from loopx_host.lifecycle.extensions.process import Ended, Launch
@@ -148,7 +149,7 @@ class Discovery(Protocol):
     """What the environment offers, from package metadata alone."""
 
     def offers(self, *, rebuild: bool) -> tuple[list[Offer], IndexUse]:
-        """Return what is offered, by id and carrier, and what became of the index."""
+        """Return (rows of `registry.offers`, what became of the index)."""
         ...
 
     def train(self) -> list[TrainMember]:
@@ -156,7 +157,7 @@ class Discovery(Protocol):
         ...
 
     def findings(self) -> list[Finding]:
-        """Return what is damaged, left over, doubled or executed at start."""
+        """Return what is damaged, left over, doubled or executed at start: rows of check, code, subject, summary."""
         ...
 
 
@@ -206,7 +207,7 @@ class Clock(Protocol):
 class ContainmentProbe(Protocol):
     """The levels of containment (contract section 6) that can be reached here."""
 
-    def reach(self) -> dict[str, Any]:
+    def reach(self) -> Reach:
         """Return `default`, the level a run has here without asking, `highest`, and `reasons` why not more."""
         ...
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from loopx_host.core.text import stderr_tail
+from loopx_host.documents import doctor
 from loopx_host.lifecycle.extensions.identity import changes
 from loopx_host.lifecycle.extensions.launching import doctor_launch, keep_bytecode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from loopx_host.documents.doctor import Doctor
     from loopx_host.lifecycle.extensions.candidate import Program
     from loopx_host.lifecycle.extensions.identity import RuntimeIdentity
     from loopx_host.lifecycle.extensions.ports import Packages, Processes
@@ -32,15 +34,26 @@ class Probe:
         self.failure_kind = failure_kind
         self.reason = reason
 
+    def block(self, extension_id: str, version: str) -> Doctor:
+        """Return the doctor document of this probe."""
+        ended = self.ended
+        return doctor.probed(
+            extension_id,
+            version,
+            identity=self.identity.digest if self.identity else None,
+            failure_kind=self.failure_kind,
+            reason=self.reason,
+            exit_code=ended.exit_code if ended else None,
+            signal=ended.signal if ended else None,
+            stderr_tail=stderr_tail(ended.stderr) if ended else None,
+            duration_ms=ended.duration_ms if ended else 0,
+            containment=ended.containment if ended else None,
+        )
+
     @property
     def verified(self) -> bool:
         """Whether the probe proves anything."""
         return self.failure_kind is None
-
-    @property
-    def tail(self) -> str | None:
-        """The cleaned end of the doctor's standard error."""
-        return stderr_tail(self.ended.stderr) if self.ended else None
 
 
 def probe(program: Program, packages: Packages, processes: Processes) -> Probe:

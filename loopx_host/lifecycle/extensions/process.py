@@ -6,7 +6,7 @@ from loopx_host.core.limits import FILE_SIZE_MB, OPEN_FILES_DEFAULT, STDERR_BYTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from loopx_host.documents.parts import Containment
 
 # Why a run was stopped before the provider ended by itself; `None` in Ended.stopped_by means it was not.
 TIMEOUT, STDOUT, STDERR = "timeout", "response_too_large", "stderr_too_large"
@@ -133,7 +133,7 @@ class Ended:
         stdout: bytes = b"",
         stderr: bytes = b"",
         duration_ms: int = 0,
-        containment: dict[str, Any] | None = None,
+        containment: Containment | None = None,
     ) -> None:
         self.exit_code = exit_code
         self.signal = signal
@@ -142,7 +142,7 @@ class Ended:
         self.stdout = stdout
         self.stderr = stderr
         self.duration_ms = duration_ms
-        self.containment = containment or {}
+        self.containment: Containment = containment or {}
 
     @property
     def failure(self) -> tuple[str, str] | None:

@@ -7,19 +7,18 @@ from loopx_host.core.limits import HISTORY_ENTRIES, HOST_API
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from loopx_host.documents.state import Entry, Event, Failure, Proof, Revision
     from loopx_host.lifecycle.extensions.probe import Probe
 
 
-def with_probe(raw: dict[str, Any], probed: Probe, platform: str, at: str) -> dict[str, Any]:
+def with_probe(raw: Entry, probed: Probe, platform: str, at: str) -> Entry:
     """Return the entry with the probe of its active revision recorded: the proof, or the failure that cleared it.
 
     The two v0 fields and the proof are always written together. No provider output is stored; of a failed
     probe's standard error only the digest.
     """
     identity, revision = probed.identity, raw["active_revision"]
-    proof = {
+    proof: Proof = {
         "revision": revision,
         "identity": identity.digest if identity else None,
         "groups": identity.groups if identity else {},
@@ -37,14 +36,14 @@ def with_probe(raw: dict[str, Any], probed: Probe, platform: str, at: str) -> di
     }
 
 
-def _with_identity(kept: dict[str, Any], revision: str, probed: Probe) -> dict[str, Any]:
+def _with_identity(kept: Revision, revision: str, probed: Probe) -> Revision:
     """Remember with the revision what was proved for it, so that a rollback can tell that the code changed."""
     if probed.identity is None or kept["revision"] != revision:
         return kept
     return {**kept, "proved_identity": probed.identity.digest}
 
 
-def _failure(probed: Probe, at: str) -> dict[str, Any]:
+def _failure(probed: Probe, at: str) -> Failure:
     ended = probed.ended
     return {
         "kind": probed.failure_kind,
@@ -55,7 +54,7 @@ def _failure(probed: Probe, at: str) -> dict[str, Any]:
     }
 
 
-def with_event(raw: dict[str, Any], event: dict[str, Any]) -> dict[str, Any]:
+def with_event(raw: Entry, event: Event) -> Entry:
     """Return the entry with `event` at the top of its history (newest first, bounded)."""
     history = raw.get("history")
     earlier = history if isinstance(history, list) else []

@@ -77,7 +77,7 @@ def readiness(entry: Entry, packages: Packages) -> Readiness:
     changed = changes(proof["groups"], identity.groups)
     if proof["identity"] != identity.digest and not changed:
         changed = ["identity"]
-    details = packages.explain(proof["identity"], identity, changed) if changed else []
+    details = packages.explain(proof["identity"] or "", identity, changed) if changed else []
     if proof.get("host_api") != HOST_API:
         changed.append("host_api")
     if proof.get("platform") != packages.platform():

@@ -6,9 +6,8 @@ from loopx_host.core.errors import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from loopx_host.core.errors import Refused
+    from loopx_host.documents.doctor import Doctor
     from loopx_host.lifecycle.extensions.identity import Launcher
     from loopx_host.lifecycle.extensions.probe import Probe
     from loopx_host.lifecycle.extensions.process import Ended
@@ -43,7 +42,7 @@ def doctor_failed(
     extension_id: str,
     launcher: Launcher,
     probed: Probe,
-    doctor: dict[str, Any],
+    doctor: Doctor,
     retry_command: tuple[str, ...],
     **blocks: object,
 ) -> Refused:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import Refused
+from loopx_host.documents import repair as document
 from loopx_host.lifecycle.extensions.plan import content_digest, hold_to_plan
 from loopx_host.lifecycle.extensions.state import REPAIR, Replacement, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
+    from loopx_host.documents.repair import Damage, Repair
     from loopx_host.lifecycle.extensions.ports import HasClock, HasStore, StateStore
 
     class RepairPorts(HasStore, HasClock, Protocol):
         """What repairing needs."""
-
-
-REPAIR_SCHEMA = "loopx_extension_repair_v0"
 
 
 class RepairRequest:
@@ -29,7 +28,7 @@ class RepairRequest:
         self.plan = plan
 
 
-def repair(request: RepairRequest, ports: RepairPorts) -> dict[str, Any]:
+def repair(request: RepairRequest, ports: RepairPorts) -> Repair:
     """Repair the state file (extension-formats, *Damage*).
 
     A file that is no state at all is moved aside as a whole. Of one with bad entries a copy is kept, and the
@@ -43,7 +42,7 @@ def repair(request: RepairRequest, ports: RepairPorts) -> dict[str, Any]:
             raise
         return _whole(refused, request, ports)
     bad = state.bad_entries()
-    rows = [{"id": entry.id, "code": entry.code, "reason": entry.reason} for entry in bad]
+    rows: list[Damage] = [{"id": entry.id, "code": entry.code, "reason": entry.reason} for entry in bad]
     receipt = _receipt(store, rows, request)
     if not bad or not request.execute:
         return receipt
@@ -58,18 +57,19 @@ def repair(request: RepairRequest, ports: RepairPorts) -> dict[str, Any]:
         return Replacement(now.to_bytes())  # the schemas of what is taken out stay, like the copy
 
     store.change(edit)
-    return {**receipt, "changed": True, "kept_as": kept[0] if kept else None, "at": ports.clock.now()}
+    kept_as = kept[0] if kept else None
+    return document.done(receipt, changed=True, kept_as=kept_as, at=ports.clock.now())
 
 
-def _whole(refused: Refused, request: RepairRequest, ports: RepairPorts) -> dict[str, Any]:
+def _whole(refused: Refused, request: RepairRequest, ports: RepairPorts) -> Repair:
     """Move a file that is no state aside, whole."""
     store = ports.store
-    row = {"id": None, "code": refused.code, "reason": refused.diagnostic.summary}
+    row: Damage = {"id": None, "code": refused.code, "reason": refused.diagnostic.summary}
     receipt = _receipt(store, [row], request)
     if not request.execute:
         return receipt
     place = store.set_aside(lambda: _is_damaged(store))
-    return {**receipt, "changed": place is not None, "kept_as": place, "at": ports.clock.now()}
+    return document.done(receipt, changed=place is not None, kept_as=place, at=ports.clock.now())
 
 
 def _is_damaged(store: StateStore) -> bool:
@@ -80,19 +80,13 @@ def _is_damaged(store: StateStore) -> bool:
     return False
 
 
-def _receipt(store: StateStore, damaged: list[dict[str, Any]], request: RepairRequest) -> dict[str, Any]:
+def _receipt(store: StateStore, damaged: list[Damage], request: RepairRequest) -> Repair:
     digest = content_digest("repair", damaged)
     hold_to_plan(digest, request.plan, "repair", REPAIR[:-1])
-    return {
-        "ok": True,
-        "schema_version": REPAIR_SCHEMA,
-        "operation": "repair",
-        "dry_run": not request.execute,
-        "changed": False,
-        "would_change": bool(damaged),
-        "state_file": store.location,
-        "damaged": damaged,
-        "kept_as": None,
-        "plan": digest,
-        "next_command": REPAIR if damaged and not request.execute else None,
-    }
+    return document.repair(
+        state_file=store.location,
+        damaged=damaged,
+        plan=digest,
+        executed=request.execute,
+        next_command=REPAIR if damaged and not request.execute else None,
+    )

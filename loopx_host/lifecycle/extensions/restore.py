@@ -5,8 +5,9 @@ from __future__ import annotations
 from loopx_host.core.errors import Refused, refuse
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import one_line
+from loopx_host.documents import restore as document
+from loopx_host.documents.export import ID as EXPORT
 from loopx_host.lifecycle.extensions.disable import disable
-from loopx_host.lifecycle.extensions.export import EXPORT_SCHEMA
 from loopx_host.lifecycle.extensions.install import install_source
 from loopx_host.lifecycle.extensions.plan import content_digest, hold_to_plan
 from loopx_host.lifecycle.extensions.requests import ChangeRequest
@@ -14,18 +15,15 @@ from loopx_host.lifecycle.extensions.state import BadEntry, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
+    from loopx_host.documents.export import ExportedExtension
+    from loopx_host.documents.restore import Restore, RestoredExtension
     from loopx_host.lifecycle.extensions.ports import CanProve, Packages
     from loopx_host.lifecycle.extensions.source import HasSources, Source, Sources
 
     class RestorePorts(CanProve, HasSources, Protocol):
         """What restoring needs."""
-
-
-RESTORE_SCHEMA = "loopx_extension_restore_v0"
-# What became of a row; the first three mean that nothing is missing.
-DONE = frozenset({"installed", "would_install", "already_installed"})
 
 
 class RestoreRequest:
@@ -40,7 +38,7 @@ class RestoreRequest:
         self.plan = plan
 
 
-def restore(request: RestoreRequest, ports: RestorePorts) -> dict[str, Any]:
+def restore(request: RestoreRequest, ports: RestorePorts) -> Restore:
     """Install the extensions of an export whose manifest has the same digest here; list the rest.
 
     Each is an install of its own, doctor included. For what is missing the row carries the pip command that
@@ -53,21 +51,11 @@ def restore(request: RestoreRequest, ports: RestorePorts) -> dict[str, Any]:
     hold_to_plan(digest, request.plan, "restore", preview_command)
     if request.execute:
         rows = [_restored(item, ports, execute=True) for item in items]
-    complete = all(row["status"] in DONE for row in rows)
-    return {
-        "ok": complete or not request.execute,
-        "schema_version": RESTORE_SCHEMA,
-        "operation": "restore",
-        "dry_run": not request.execute,
-        "changed": any(row["status"] == "installed" for row in rows),
-        "complete": complete,
-        "extensions": rows,
-        "plan": digest,
-        "next_command": None if request.execute else (*preview_command, "--execute"),
-    }
+    next_command = None if request.execute else (*preview_command, "--execute")
+    return document.restore(rows, executed=request.execute, plan=digest, next_command=next_command)
 
 
-def _restored(item: dict[str, Any], ports: RestorePorts, *, execute: bool) -> dict[str, Any]:
+def _restored(item: ExportedExtension, ports: RestorePorts, *, execute: bool) -> RestoredExtension:
     """Restore one row of an export, or say what would become of it; a refusal becomes the row's."""
     try:
         status = _standing(item, State.parse(ports.store.read(), ports.store.location))
@@ -84,7 +72,7 @@ def _restored(item: dict[str, Any], ports: RestorePorts, *, execute: bool) -> di
     return _row(item, status, None, None, ports.packages)
 
 
-def _standing(item: dict[str, Any], state: State) -> str | None:
+def _standing(item: ExportedExtension, state: State) -> str | None:
     """Return the status of what is already there, or None when it is to be installed."""
     found = state.find(item["id"])
     if found is None:
@@ -94,7 +82,7 @@ def _standing(item: dict[str, Any], state: State) -> str | None:
     return "already_installed" if found.active.manifest.digest == item["digest"] else "another_revision_installed"
 
 
-def _manifest_path(item: dict[str, Any]) -> str:
+def _manifest_path(item: ExportedExtension) -> str:
     path: str | None = item["manifest_path"]
     if path is None:
         raise refuse(
@@ -106,7 +94,7 @@ def _manifest_path(item: dict[str, Any]) -> str:
     return path
 
 
-def _exported(sources: Sources, item: dict[str, Any]) -> Source:
+def _exported(sources: Sources, item: ExportedExtension) -> Source:
     """Return the manifest an export names, if it still is that one. Raises Refused."""
     source = sources.open(_manifest_path(item))
     if source.manifest.digest != item["digest"] or source.manifest.id != item["id"]:
@@ -120,29 +108,28 @@ def _exported(sources: Sources, item: dict[str, Any]) -> Source:
 
 
 def _row(
-    item: dict[str, Any], status: str, code: str | None, reason: str | None, packages: Packages
-) -> dict[str, Any]:
-    owner = item["distribution"]
-    missing = status not in DONE
-    return {
-        "id": item["id"],
-        "revision": item["revision"],
-        "status": status,
-        "code": code,
-        "reason": reason,
-        "install_package": packages.pip_command(owner) if missing and owner else None,
-    }
+    item: ExportedExtension, status: str, code: str | None, reason: str | None, packages: Packages
+) -> RestoredExtension:
+    owner, missing = item["distribution"], status not in document.DONE
+    return document.row(
+        extension_id=item["id"],
+        revision=item["revision"],
+        status=status,
+        code=code,
+        reason=reason,
+        install_package=packages.pip_command(owner) if missing and owner else None,
+    )
 
 
-def _items(data: bytes, path: str) -> list[dict[str, Any]]:
+def _items(data: bytes, path: str) -> list[ExportedExtension]:
     """Return the rows of an export. Raises Refused `export_invalid`."""
     try:
-        document = parse_object(data)
+        export = parse_object(data)
     except JsonViolation as violation:
         raise _invalid(path, str(violation)) from None
-    rows = document.get("extensions")
-    if document.get("schema") != EXPORT_SCHEMA or not isinstance(rows, list):
-        raise _invalid(path, f"its schema is not {EXPORT_SCHEMA}")
+    rows = export.get("extensions")
+    if export.get("schema") != EXPORT or not isinstance(rows, list):
+        raise _invalid(path, f"its schema is not {EXPORT}")
     for row in rows:
         if not _is_item(row):
             raise _invalid(path, "it has a row that no export writes")

@@ -16,8 +16,8 @@ from loopx_host.lifecycle.extensions.transitions import installed_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from loopx_host.documents import state as shapes
+    from loopx_host.documents.operation import Operation
     from loopx_host.lifecycle.extensions.identity import LauncherNotFound
     from loopx_host.lifecycle.extensions.ports import CanProve, Packages
     from loopx_host.lifecycle.extensions.requests import RollbackRequest
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 VERB = "rollback"
 
 
-def rollback(request: RollbackRequest, ports: CanProve) -> dict[str, Any]:
+def rollback(request: RollbackRequest, ports: CanProve) -> Operation:
     """Roll one extension back to its previous revision, or to any kept one (contract section 5).
 
     It restores the trusted manifest and proves whatever code is installed now; `code_changed` in the receipt
@@ -48,7 +48,7 @@ def rollback(request: RollbackRequest, ports: CanProve) -> dict[str, Any]:
     return carry_out(switch, digest, ports) if request.execute else switch.preview(digest, packages)
 
 
-def _pinned(chosen: Revision, launcher: Launcher | LauncherNotFound, packages: Packages) -> dict[str, Any]:
+def _pinned(chosen: Revision, launcher: Launcher | LauncherNotFound, packages: Packages) -> shapes.Revision:
     if not isinstance(launcher, Launcher):
         return chosen.raw
     return {**chosen.raw, **pins(launcher, chosen.manifest.id, packages)}

@@ -8,9 +8,10 @@ from loopx_host.lifecycle.extensions.pins import pins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from loopx_host.core.diagnostics import ProblemRow
+    from loopx_host.documents import state as shapes
     from loopx_host.documents.parts import Distribution
     from loopx_host.lifecycle.extensions.identity import Launcher
     from loopx_host.lifecycle.extensions.ports import HasDiscovery, Packages
@@ -70,8 +71,12 @@ class Source:
         """Return the warning rows of a receipt: the manifest's own, and what is odd about the launcher's owner."""
         return [problem.row() for problem in (*self.manifest.warnings, *_owner_problems(self, owner))]
 
-    def revision(self, launcher: Launcher, packages: Packages, at: str) -> dict[str, Any]:
+    def revision(self, launcher: Launcher, packages: Packages, at: str) -> shapes.Revision:
         """Return the revision as the state file keeps it, pinned to `launcher` and to what its package brings."""
+        return {**self.unpinned(at), **pins(launcher, self.manifest.id, packages)}
+
+    def unpinned(self, at: str) -> shapes.Revision:
+        """Return the revision as far as the manifest alone decides it."""
         manifest = self.manifest
         return {
             "revision": manifest.revision,
@@ -80,7 +85,6 @@ class Source:
             "digest": manifest.digest,
             "manifest_path": self.path,
             "installed_at": at,
-            **pins(launcher, manifest.id, packages),
             "source": "discovered" if self.by_id else "manifest",
         }
 

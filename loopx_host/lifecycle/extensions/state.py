@@ -17,9 +17,8 @@ from loopx_host.registry.manifest import REVISION_DIGITS, Manifest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from loopx_host.core.errors import Refused
+    from loopx_host.documents import state as shapes
     from loopx_host.documents.parts import Pin
 
 REPAIR = ("extension", "repair", "--execute")
@@ -32,7 +31,7 @@ class Revision:
 
     __slots__ = ("manifest", "raw")
 
-    def __init__(self, raw: dict[str, Any]) -> None:
+    def __init__(self, raw: shapes.Revision) -> None:
         self.raw = raw
         self.manifest = Manifest(raw["manifest"])
 
@@ -67,7 +66,7 @@ class Entry:
 
     __slots__ = ("active", "raw", "revisions")
 
-    def __init__(self, raw: dict[str, Any]) -> None:
+    def __init__(self, raw: shapes.Entry) -> None:
         self.raw = raw
         self.revisions = [Revision(revision) for revision in raw["revisions"]]
         self.active = next(one for one in self.revisions if one.id == raw["active_revision"])
@@ -93,7 +92,7 @@ class Entry:
         return self.active.manifest
 
     @property
-    def proof(self) -> dict[str, Any] | None:
+    def proof(self) -> shapes.Proof | None:
         """The proof of the last executed doctor, while it agrees with the two v0 fields; else None."""
         proof = self.raw.get("proof")
         if not isinstance(proof, dict) or not isinstance(proof.get("groups"), dict):
@@ -104,7 +103,7 @@ class Entry:
         return proof if agrees and proof.get("identity") else None
 
     @property
-    def history(self) -> list[Any]:
+    def history(self) -> list[shapes.Event]:
         """What was done to it, newest first."""
         kept = self.raw.get("history")
         return kept if isinstance(kept, list) else []
@@ -158,7 +157,7 @@ class State:
 
     __slots__ = ("document",)
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: shapes.StateFile) -> None:
         self.document = document
 
     @classmethod
@@ -177,7 +176,7 @@ class State:
             raise _damaged(location, f"its schema_version is not {STATE_SCHEMA}")
         if not isinstance(document.get("extensions"), dict):
             raise _damaged(location, "it has no table of extensions")
-        return cls(document)
+        return cls(document)  # type: ignore[arg-type]  # its entries are judged one by one, when they are read
 
     def replacement(self, schemas: dict[str, bytes] | None = None) -> Replacement:
         """Return this state as what the file is to be replaced by."""
@@ -194,7 +193,7 @@ class State:
 
     def entries(self) -> list[Entry | BadEntry]:
         """Return every entry by id, the bad ones among them."""
-        extensions: dict[str, Any] = self.document["extensions"]
+        extensions: dict[str, shapes.Entry] = self.document["extensions"]
         return [_read(extension_id, extensions[extension_id]) for extension_id in sorted(extensions)]
 
     def bad_entries(self) -> list[BadEntry]:
@@ -226,12 +225,12 @@ class State:
 
     def find(self, extension_id: str) -> Entry | BadEntry | None:
         """Return one entry, whole or bad, or None."""
-        extensions: dict[str, Any] = self.document["extensions"]
+        extensions: dict[str, shapes.Entry] = self.document["extensions"]
         return _read(extension_id, extensions[extension_id]) if extension_id in extensions else None
 
     def token(self, extension_id: str) -> str | None:
         """Return the token of an entry as it stands, whole or bad; None when there is none."""
-        extensions: dict[str, Any] = self.document["extensions"]
+        extensions: dict[str, shapes.Entry] = self.document["extensions"]
         return canonical_digest(extensions[extension_id]) if extension_id in extensions else None
 
     def without_entry(self, extension_id: str) -> State:
@@ -239,7 +238,7 @@ class State:
         kept = {name: raw for name, raw in self.document["extensions"].items() if name != extension_id}
         return State({**self.document, "extensions": kept})
 
-    def with_entry(self, raw: dict[str, Any]) -> State:
+    def with_entry(self, raw: shapes.Entry) -> State:
         """Return the state with this entry added or replaced."""
         extensions = {**self.document["extensions"], raw["id"]: raw}
         return State({**self.document, "extensions": extensions})
@@ -266,7 +265,7 @@ def _read(extension_id: str, raw: object) -> Entry | BadEntry:
                 "state_integrity",
                 f"holds a manifest that is not the one revision {one_line(revision['revision'], 20)} was made from",
             )
-    return Entry(raw)
+    return Entry(raw)  # type: ignore[arg-type]  # of the shape that `_misshapen` found nothing wrong with
 
 
 def _misshapen(extension_id: str, raw: object) -> str | None:
@@ -305,7 +304,7 @@ def _misshapen_revision(extension_id: str, revision: object) -> str | None:
     return None
 
 
-def _is_normal_form(form: dict[str, Any]) -> bool:
+def _is_normal_form(form: dict[str, object]) -> bool:
     provider, runtime = form.get("provider"), form.get("runtime")
     return (
         "runtime" in form
@@ -323,7 +322,7 @@ def _is_rows(rows: object, name: str) -> bool:
     return isinstance(rows, list) and all(isinstance(row, dict) and isinstance(row.get(name), str) for row in rows)
 
 
-def _is_runtime(runtime: dict[str, Any]) -> bool:
+def _is_runtime(runtime: dict[str, object]) -> bool:
     target = runtime.get("entrypoint", runtime.get("python_module"))
     seconds = (runtime.get("timeout_seconds", 1), runtime.get("doctor_timeout_seconds", 1))
     bounds = (runtime.get("memory_limit_mb", 1), runtime.get("open_files_limit", 1))

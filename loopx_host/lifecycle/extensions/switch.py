@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import Refused
-from loopx_host.lifecycle.extensions import receipts
+from loopx_host.documents import doctor, operation
 from loopx_host.lifecycle.extensions.differences import differences
 from loopx_host.lifecycle.extensions.identity import Launcher
 from loopx_host.lifecycle.extensions.probe import probe
@@ -17,8 +17,10 @@ from loopx_host.lifecycle.extensions.writing import replace_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from loopx_host.documents import state as shapes
+    from loopx_host.documents.doctor import Doctor
+    from loopx_host.documents.operation import Operation
+    from loopx_host.documents.state import Event
     from loopx_host.lifecycle.extensions.candidate import Candidate, Program
     from loopx_host.lifecycle.extensions.ports import CanProve, Packages
     from loopx_host.lifecycle.extensions.probe import Probe
@@ -42,7 +44,7 @@ class Switch:
         entry: Entry,
         manifest: Manifest,
         candidate: Candidate,
-        revision: dict[str, Any],
+        revision: shapes.Revision,
         retry_command: tuple[str, ...],
     ) -> None:
         self.verb = verb
@@ -56,33 +58,35 @@ class Switch:
         """Return what would be probed, or what the environment puts in its way."""
         return self.candidate.startable(self.manifest.id, packages, self.retry_command, may_start=may_start)
 
-    def receipt(self, *, executed: bool, doctor: dict[str, Any], plan: str) -> dict[str, Any]:
-        """Return the operation document, as a preview or as done."""
-        launcher = self.candidate.launcher
-        return {
-            **receipts.operation(self.verb, self.manifest, executed=executed, changed=executed, doctor=doctor),
-            "previous_revision": self.entry.active.id,
-            "enabled": self.entry.enabled if executed else None,
-            "rollback_available": executed or self.entry.rollback_revision is not None,
-            "launcher": launcher.pin() if isinstance(launcher, Launcher) else None,
-            "owner": self.revision.get("distribution") or receipts.UNOWNED,
-            "changes": differences(self.entry.manifest, self.manifest),
-            "plan": plan,
-        }
+    def receipt(self, *, executed: bool, block: Doctor, plan: str) -> Operation:
+        """Return what the switch is about, as a preview or as done."""
+        launcher, manifest, entry = self.candidate.launcher, self.manifest, self.entry
+        return operation.switch(
+            self.verb,
+            extension_id=manifest.id,
+            version=manifest.version,
+            revision=manifest.revision,
+            previous_revision=entry.active.id,
+            executed=executed,
+            doctor=block,
+            enabled=entry.enabled,
+            had_rollback=entry.rollback_revision is not None,
+            launcher=launcher.pin() if isinstance(launcher, Launcher) else None,
+            owner=self.revision.get("distribution"),
+            changes=differences(entry.manifest, manifest),
+            plan=plan,
+        )
 
-    def preview(self, plan: str, packages: Packages) -> dict[str, Any]:
+    def preview(self, plan: str, packages: Packages) -> Operation:
         """Return what executing would do, with what the environment would refuse."""
         program = self.program(packages, may_start=False)
         refused = program if isinstance(program, Refused) else None
-        doctor = receipts.doctor_preview(self.manifest.id, self.manifest.version, available=refused is None)
-        return {
-            **self.receipt(executed=False, doctor=doctor, plan=plan),
-            "would_refuse": receipts.would_refuse(refused),
-            "next_command": self.retry_command,
-        }
+        block = doctor.preview(self.manifest.id, self.manifest.version, available=refused is None)
+        receipt = self.receipt(executed=False, block=block, plan=plan)
+        return operation.previewed(receipt, refused=refused, next_command=self.retry_command)
 
 
-def carry_out(switch: Switch, plan: str, ports: CanProve) -> dict[str, Any]:
+def carry_out(switch: Switch, plan: str, ports: CanProve) -> Operation:
     """Probe the new revision and switch to it in one compare-and-set.
 
     Raises Refused: `entrypoint_missing` or `doctor_failed` with `active_after`, `state_moved`, and the store's.
@@ -92,35 +96,32 @@ def carry_out(switch: Switch, plan: str, ports: CanProve) -> dict[str, Any]:
     if isinstance(program, Refused):
         raise _with_active_after(program, switch.entry, ports)
     probed = probe(program, packages, ports.processes)
-    doctor = receipts.doctor_block(manifest.id, manifest.version, probed)
+    block = probed.block(manifest.id, manifest.version)
     if not probed.verified:
-        refused = doctor_failed(manifest.id, program.launcher, probed, doctor, switch.retry_command)
+        refused = doctor_failed(manifest.id, program.launcher, probed, block, switch.retry_command)
         raise _with_active_after(refused, switch.entry, ports)
     at = ports.clock.now()
     replace_entry(ports.store, switch.entry, switched(switch, probed, packages.platform(), at), manifest.snapshot)
-    receipt = {
-        **switch.receipt(executed=True, doctor=doctor, plan=plan),
-        "at": at,
-        "duration_ms": doctor["duration_ms"],
-    }
+    receipt = switch.receipt(executed=True, block=block, plan=plan)
+    receipt = operation.proved(receipt, at=at, duration_ms=block["duration_ms"])
     before = switch.revision.get("proved_identity")
     if before is None or switch.verb != "rollback":
         return receipt
-    return {**receipt, "code_changed": before != program.identity.digest}
+    return operation.rolled_back(receipt, code_changed=before != program.identity.digest)
 
 
-def switched(switch: Switch, probed: Probe, platform: str, at: str) -> dict[str, Any]:
+def switched(switch: Switch, probed: Probe, platform: str, at: str) -> shapes.Entry:
     """Return the entry after the switch: the new revision active, the old one kept as the rollback target."""
     entry, revision = switch.entry, switch.revision
     others = [kept.raw for kept in entry.revisions if kept.id != revision["revision"]]
     is_repin = revision["revision"] == entry.active.id
-    raw = {
+    raw: shapes.Entry = {
         **entry.raw,
         "active_revision": revision["revision"],
         "rollback_revision": entry.rollback_revision if is_repin else entry.active.id,
         "revisions": [*others, revision],
     }
-    event = {
+    event: Event = {
         "at": at,
         "operation": switch.verb,
         "revision": revision["revision"],
@@ -130,7 +131,7 @@ def switched(switch: Switch, probed: Probe, platform: str, at: str) -> dict[str,
     return with_event(_pruned(with_probe(raw, probed, platform, at)), event)
 
 
-def _pruned(raw: dict[str, Any]) -> dict[str, Any]:
+def _pruned(raw: shapes.Entry) -> shapes.Entry:
     """Keep the newest revisions, and always the active one and the rollback target."""
     protected = (raw["active_revision"], raw["rollback_revision"])
     spare = [kept["revision"] for kept in raw["revisions"] if kept["revision"] not in protected]
@@ -144,14 +145,14 @@ def _with_active_after(refused: Refused, entry: Entry, ports: CanProve) -> Refus
     The package's files may have been replaced before the switch was tried. Then the old proof is stale
     through no fault of the old manifest, which may well still run on the new files.
     """
-    after, doctor = _ready_or_proved(entry, ports) if entry.enabled else ("disabled", None)
-    blocks: dict[str, Any] = {"active_after": after, "active_revision": entry.active.id}
-    if doctor is not None:
-        blocks["active_doctor"] = doctor
+    after, block = _ready_or_proved(entry, ports) if entry.enabled else ("disabled", None)
+    blocks: dict[str, object] = {"active_after": after, "active_revision": entry.active.id}
+    if block is not None:
+        blocks["active_doctor"] = block
     if after == "stale":
         owner = entry.active.raw.get("distribution")
-        pin = entry.active.launcher
-        command = ports.packages.pip_command(owner, pin["path"] if pin else None) if owner else None
+        launcher = entry.active.launcher["path"] if entry.active.launcher else None
+        command = ports.packages.pip_command(owner, launcher) if owner else None
         blocks["restore"] = {"distribution": owner, "command": command}
     refused.blocks.update(blocks)
     diagnostic = refused.diagnostic
@@ -166,7 +167,7 @@ _SENTENCE = {
 }
 
 
-def _ready_or_proved(entry: Entry, ports: CanProve) -> tuple[str, dict[str, Any] | None]:
+def _ready_or_proved(entry: Entry, ports: CanProve) -> tuple[str, Doctor | None]:
     """Return (`ready` or `stale`, the doctor document if the active revision had to be proved again)."""
     packages = ports.packages
     now = readiness(entry, packages)
@@ -175,13 +176,13 @@ def _ready_or_proved(entry: Entry, ports: CanProve) -> tuple[str, dict[str, Any]
     if now.program is None:
         return "stale", None
     probed = probe(now.program, packages, ports.processes)
-    doctor = receipts.doctor_block(entry.id, entry.manifest.version, probed)
+    block = probed.block(entry.id, entry.manifest.version)
     if not probed.verified:
-        return "stale", doctor
+        return "stale", block
     at = ports.clock.now()
-    event = {"at": at, "operation": "doctor", "revision": entry.active.id, "failure_kind": None}
+    event: Event = {"at": at, "operation": "doctor", "revision": entry.active.id, "failure_kind": None}
     try:
         replace_entry(ports.store, entry, with_event(with_probe(entry.raw, probed, packages.platform(), at), event))
     except Refused:  # what is to be said is why the switch failed; the proof can be made again
-        return "stale", doctor
-    return "ready", doctor
+        return "stale", block
+    return "ready", block

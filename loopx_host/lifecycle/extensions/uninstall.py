@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.lifecycle.extensions import receipts
+from loopx_host.documents import operation
 from loopx_host.lifecycle.extensions.plan import hold_to_plan, plan_digest
 from loopx_host.lifecycle.extensions.state import State
 from loopx_host.lifecycle.extensions.transitions import installed_entry
@@ -10,8 +10,9 @@ from loopx_host.lifecycle.extensions.writing import remove_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
+    from loopx_host.documents.operation import Operation
     from loopx_host.lifecycle.extensions.ports import HasClock, HasProjections, HasStore
     from loopx_host.lifecycle.extensions.requests import ChangeRequest
 
@@ -22,23 +23,22 @@ if TYPE_CHECKING:
 VERB = "uninstall"
 
 
-def uninstall(request: ChangeRequest, ports: UninstallPorts) -> dict[str, Any]:
+def uninstall(request: ChangeRequest, ports: UninstallPorts) -> Operation:
     """Uninstall one extension (contract section 5); what it published goes with it."""
     entry = installed_entry(State.parse(ports.store.read(), ports.store.location), request.extension_id, VERB)
     preview_command = ("extension", VERB, entry.id)
     digest = plan_digest(VERB, entry.id, entry)
     hold_to_plan(digest, request.plan, entry.id, preview_command)
-    execute = request.execute
-    receipt = {
-        **receipts.operation(VERB, entry.manifest, executed=execute, changed=execute, doctor=None),
-        "revision": None if execute else entry.active.id,
-        "previous_revision": entry.active.id,
-        "enabled": None,
-        "revisions": [revision.id for revision in entry.revisions],
-        "plan": digest,
-    }
-    if not execute:
-        return {**receipt, "next_command": (*preview_command, "--execute")}
+    receipt = operation.uninstall(
+        extension_id=entry.id,
+        version=entry.manifest.version,
+        active_revision=entry.active.id,
+        revisions=[revision.id for revision in entry.revisions],
+        executed=request.execute,
+        plan=digest,
+    )
+    if not request.execute:
+        return operation.to_do(receipt, next_command=(*preview_command, "--execute"))
     remove_entry(ports.store, entry)
     ports.projections.remove(entry.id)
-    return {**receipt, "at": ports.clock.now()}
+    return operation.done(receipt, at=ports.clock.now())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import refuse
+from loopx_host.documents import operation
 from loopx_host.lifecycle.extensions.candidate import Candidate
 from loopx_host.lifecycle.extensions.differences import added_permissions
 from loopx_host.lifecycle.extensions.identity import Launcher
@@ -16,9 +17,11 @@ from loopx_host.lifecycle.extensions.transitions import installed_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from loopx_host.core.errors import Refused
+    from loopx_host.documents import state as shapes
+    from loopx_host.documents.operation import Operation
     from loopx_host.lifecycle.extensions.identity import LauncherNotFound
     from loopx_host.lifecycle.extensions.ports import CanProve, Packages
     from loopx_host.lifecycle.extensions.requests import TrustRequest
@@ -33,7 +36,7 @@ VERB = "upgrade"
 ACCEPT = "--accept-permissions"
 
 
-def upgrade(request: TrustRequest, ports: UpgradePorts) -> dict[str, Any]:
+def upgrade(request: TrustRequest, ports: UpgradePorts) -> Operation:
     """Upgrade one extension, or say what upgrading it would do (contract section 5).
 
     A disabled extension stays disabled; the same revision is refused unless its launcher moved, which is
@@ -55,16 +58,14 @@ def upgrade(request: TrustRequest, ports: UpgradePorts) -> dict[str, Any]:
     revision = _revision(source, candidate.launcher, packages, ports.clock.now())
     switch = Switch(VERB, entry, manifest, candidate, revision, source.command(VERB, *flags))
     receipt = carry_out(switch, digest, ports) if request.execute else switch.preview(digest, packages)
-    return {
-        **receipt,
-        "manifest_path": source.path,
-        "warnings": source.warnings(revision.get("distribution")),
-    }
+    warnings = source.warnings(revision.get("distribution"))
+    return operation.with_source(receipt, manifest_path=source.path, warnings=warnings)
 
 
-def _revision(source: Source, launcher: Launcher | LauncherNotFound, packages: Packages, at: str) -> dict[str, Any]:
+def _revision(source: Source, launcher: Launcher | LauncherNotFound, packages: Packages, at: str) -> shapes.Revision:
+    """Return the revision as it would be kept; one without a launcher is only previewed, and pinned to nothing."""
     if not isinstance(launcher, Launcher):
-        return {"revision": source.manifest.revision}
+        return source.unpinned(at)
     return source.revision(launcher, packages, at)
 
 
@@ -72,8 +73,10 @@ def _is_pinned(entry: Entry, launcher: Launcher, packages: Packages) -> bool:
     """Whether the active revision is pinned to this launcher, and to what its package brings into the host now."""
     raw = entry.active.raw
     now = pins(launcher, entry.id, packages)
-    return now["launcher"] == entry.active.launcher and all(
-        now[key] == raw.get(key, []) for key in ("plugins", "commands")
+    activation = (now["plugins"], now["commands"])
+    return now["launcher"] == entry.active.launcher and activation == (
+        raw.get("plugins", []),
+        raw.get("commands", []),
     )
 
 

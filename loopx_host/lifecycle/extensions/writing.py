@@ -8,19 +8,19 @@ from loopx_host.lifecycle.extensions.state import State
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
+    from loopx_host.documents import state as shapes
     from loopx_host.lifecycle.extensions.ports import StateStore
     from loopx_host.lifecycle.extensions.state import Entry, Replacement
 
 
-def add_entry(store: StateStore, raw: dict[str, Any], schemas: dict[str, bytes]) -> None:
+def add_entry(store: StateStore, raw: shapes.Entry, schemas: dict[str, bytes]) -> None:
     """Write a new entry whose id must still be free. Raises Refused `state_moved` and the store's."""
     _change(store, raw["id"], None, lambda state: state.with_entry(raw), schemas)
 
 
 def replace_entry(
-    store: StateStore, entry: Entry, raw: dict[str, Any], schemas: dict[str, bytes] | None = None
+    store: StateStore, entry: Entry, raw: shapes.Entry, schemas: dict[str, bytes] | None = None
 ) -> None:
     """Write `raw` in place of `entry`. Raises Refused `state_moved` and the store's."""
     _change(store, entry.id, entry.token, lambda state: state.with_entry(raw), schemas)

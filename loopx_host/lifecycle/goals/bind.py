@@ -5,22 +5,26 @@ from __future__ import annotations
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.errors import refuse
 from loopx_host.core.text import one_line
+from loopx_host.documents import binding_receipt as document
+from loopx_host.documents.binding import binding as binding_of
 from loopx_host.lifecycle.dispatch.call_provider import refuse_when_off
 from loopx_host.lifecycle.extensions.activation import Activation
 from loopx_host.lifecycle.extensions.plan import hold_to_plan
 from loopx_host.lifecycle.extensions.readiness import readiness
 from loopx_host.lifecycle.extensions.state import BadEntry, Replacement, State
-from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest, binding_of
+from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest
 from loopx_host.lifecycle.goals.capability_providers import choose_provider, providers_of, refuse_unowned
 from loopx_host.lifecycle.goals.contracts import refuse_mismatch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from loopx_host.core.errors import Refused
+    from loopx_host.documents.binding import Binding
+    from loopx_host.documents.binding_receipt import BindingReceipt
     from loopx_host.lifecycle.dispatch.ports import HasPlugins, HasSwitch
-    from loopx_host.lifecycle.extensions.ports import HasDiscovery, HasPackages, HasStore, Packages, StateStore
+    from loopx_host.lifecycle.extensions.ports import HasDiscovery, HasPackages, HasStore, Packages
     from loopx_host.lifecycle.goals.capability_providers import CapabilityProvider
     from loopx_host.lifecycle.goals.ports import HasBindings
 
@@ -28,7 +32,6 @@ if TYPE_CHECKING:
         """What binding needs."""
 
 
-RECEIPT_SCHEMA = "loopx_goal_external_capability_binding_receipt_v0"
 _GOAL_LENGTH = 128
 _CONTRACTS = "loopx_capability_contracts"
 
@@ -68,7 +71,7 @@ class UnbindRequest:
         self.plan = plan
 
 
-def bind(request: BindRequest, ports: BindPorts) -> dict[str, Any]:
+def bind(request: BindRequest, ports: BindPorts) -> BindingReceipt:
     """Bind a goal to operations of one ready provider, its revision and profile digest (contract section 7).
 
     A preview writes nothing and calls no package; executed, the contract of the capability is compared first, as the
@@ -103,16 +106,18 @@ def bind(request: BindRequest, ports: BindPorts) -> dict[str, Any]:
         for activation in _with_contracts(capability_id, provider, state, ports.packages):
             refuse_mismatch(provider, capability_id, ports.plugins.call(activation, _CONTRACTS, {}))
         bindings.change(lambda data: Replacement(Bindings.parse(data, bindings.location).with_binding(binding)))
-    return {
-        **_receipt(bindings, goal_id, capability_id, execute=request.execute, same=same),
-        "binding": binding,
-        "binding_digest": binding_digest(binding),
-        "plan": digest,
-        "next_command": None if request.execute or same else (*preview_command, "--execute"),
-    }
+    return document.bound(
+        binding,
+        registry=bindings.location,
+        executed=request.execute,
+        same=same,
+        binding_digest=binding_digest(binding),
+        plan=digest,
+        next_command=None if request.execute or same else (*preview_command, "--execute"),
+    )
 
 
-def unbind(request: UnbindRequest, ports: HasBindings) -> dict[str, Any]:
+def unbind(request: UnbindRequest, ports: HasBindings) -> BindingReceipt:
     """Take a binding away; needs neither the provider nor its package. Raises Refused `binding_missing`."""
     goal_id, capability_id, bindings = request.goal_id, request.capability_id, ports.bindings
     present = Bindings.parse(bindings.read(), bindings.location).find(goal_id, capability_id)
@@ -125,17 +130,17 @@ def unbind(request: UnbindRequest, ports: HasBindings) -> dict[str, Any]:
         bindings.change(
             lambda data: Replacement(Bindings.parse(data, bindings.location).without(goal_id, capability_id))
         )
-    return {
-        **_receipt(bindings, goal_id, capability_id, execute=request.execute, same=False),
-        "status": "removed" if request.execute else "ready",
-        "binding": present,
-        "binding_digest": binding_digest(present),
-        "plan": digest,
-        "next_command": None if request.execute else (*preview_command, "--execute"),
-    }
+    return document.unbound(
+        present,
+        registry=bindings.location,
+        executed=request.execute,
+        binding_digest=binding_digest(present),
+        plan=digest,
+        next_command=None if request.execute else (*preview_command, "--execute"),
+    )
 
 
-def bind_command(binding: dict[str, Any], *more: str) -> tuple[str, ...]:
+def bind_command(binding: Binding, *more: str) -> tuple[str, ...]:
     """Return the command that previews a binding of the same operations, and of `more`."""
     flags = [part for operation in (*binding["operations"], *more) for part in ("--operation", operation)]
     return ("capability", "bind", binding["capability_id"], "--goal-id", binding["goal_id"], *flags)
@@ -179,27 +184,9 @@ def _with_contracts(
     return [activation for activation in map(Activation.of, [provider.entry, *ready]) if activation.plugins]
 
 
-def _plan(verb: str, present: dict[str, Any] | None, binding: dict[str, Any] | None) -> str:
+def _plan(verb: str, present: Binding | None, binding: Binding | None) -> str:
     """Return the plan of a change of bindings: what is there and what would be."""
     return f"sha256:{canonical_digest([verb, present, binding])}"
-
-
-def _receipt(bindings: StateStore, goal_id: str, capability_id: str, *, execute: bool, same: bool) -> dict[str, Any]:
-    written = execute and not same
-    return {
-        "ok": True,
-        "schema_version": RECEIPT_SCHEMA,
-        "status": "no_change" if same else "written" if execute else "ready",
-        "dry_run": not execute,
-        "executed": execute,
-        "changed": written,
-        "written": written,
-        "registry": bindings.location,
-        "goal_id": goal_id,
-        "capability_id": capability_id,
-        "turn_required": False,
-        "quota_spent": False,
-    }
 
 
 def refuse_unknown(capability_id: str, provider: CapabilityProvider, operations: list[str]) -> None:

@@ -10,23 +10,21 @@ import json
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.errors import refuse
 from loopx_host.core.strict_json import JsonViolation, parse_object
+from loopx_host.documents import binding
+from loopx_host.documents import bindings as document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import TypeGuard
 
     from loopx_host.core.errors import Refused
-
-BINDINGS_SCHEMA = "loopx_goal_external_capability_bindings_v0"
-BINDING_SCHEMA = "loopx_goal_external_capability_binding_v0"
-_KEYS = {"schema_version", "goal_id", "capability_id", "operations", "provider"}
-_PROVIDER_KEYS = {"extension_id", "revision", "profile_digest"}
+    from loopx_host.documents.binding import Binding
 
 
 class Bindings:
     """All bindings of one store, at most one per goal and capability."""
 
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
+    def __init__(self, rows: list[Binding]) -> None:
         self._rows = rows
 
     @classmethod
@@ -35,67 +33,54 @@ class Bindings:
         if data is None:
             return cls([])
         try:
-            document = parse_object(data)
+            parsed = parse_object(data)
         except JsonViolation as violation:
             raise _damaged(location, str(violation)) from None
-        rows = document.get("bindings")
-        if document.get("schema_version") != BINDINGS_SCHEMA or not isinstance(rows, list):
-            raise _damaged(location, f"it is no {BINDINGS_SCHEMA}")
-        if not all(_is_binding(row) for row in rows):
+        rows = parsed.get("bindings")
+        if parsed.get("schema_version") != document.ID or not isinstance(rows, list):
+            raise _damaged(location, f"it is no {document.ID}")
+        known = [row for row in rows if _is_binding(row)]
+        if len(known) < len(rows):
             raise _damaged(location, "it holds something that is no binding")
-        if len({_key(row) for row in rows}) < len(rows):
+        if len({_key(row) for row in known}) < len(known):
             raise _damaged(location, "it binds one goal twice to the same capability")
-        return cls(rows)
+        return cls(known)
 
-    def find(self, goal_id: str, capability_id: str) -> dict[str, Any] | None:
+    def find(self, goal_id: str, capability_id: str) -> Binding | None:
         """Return the binding of a goal to a capability, or None."""
         return next((row for row in self._rows if _key(row) == (goal_id, capability_id)), None)
 
-    def with_binding(self, binding: dict[str, Any]) -> bytes:
+    def with_binding(self, new: Binding) -> bytes:
         """Return the file with this binding in place of the one it replaces."""
-        return self._file([row for row in self._rows if _key(row) != _key(binding)] + [binding])
+        return self._file([row for row in self._rows if _key(row) != _key(new)] + [new])
 
     def without(self, goal_id: str, capability_id: str) -> bytes:
         """Return the file without one binding."""
         return self._file([row for row in self._rows if _key(row) != (goal_id, capability_id)])
 
     @staticmethod
-    def _file(rows: list[dict[str, Any]]) -> bytes:
-        document = {"schema_version": BINDINGS_SCHEMA, "bindings": sorted(rows, key=_key)}
-        return json.dumps(document, indent=2).encode("ascii") + b"\n"
+    def _file(rows: list[Binding]) -> bytes:
+        return json.dumps(document.bindings(sorted(rows, key=_key)), indent=2).encode("ascii") + b"\n"
 
 
-def binding_of(
-    goal_id: str, capability_id: str, operations: list[str], *, extension_id: str, revision: str, profile_digest: str
-) -> dict[str, Any]:
-    """Return the binding document, v0 names and nesting."""
-    return {
-        "schema_version": BINDING_SCHEMA,
-        "goal_id": goal_id,
-        "capability_id": capability_id,
-        "operations": sorted(set(operations)),
-        "provider": {"extension_id": extension_id, "revision": revision, "profile_digest": profile_digest},
-    }
-
-
-def binding_digest(binding: dict[str, Any]) -> str:
+def binding_digest(bound: Binding) -> str:
     """Return the digest by which receipts and invocations name a binding."""
-    return f"sha256:{canonical_digest(binding)}"
+    return f"sha256:{canonical_digest(bound)}"
 
 
-def _key(row: dict[str, Any]) -> tuple[str, str]:
+def _key(row: Binding) -> tuple[str, str]:
     return row["goal_id"], row["capability_id"]
 
 
-def _is_binding(row: object) -> bool:
-    if not isinstance(row, dict) or set(row) != _KEYS or row["schema_version"] != BINDING_SCHEMA:
+def _is_binding(row: object) -> TypeGuard[Binding]:
+    if not isinstance(row, dict) or set(row) != binding.KEYS or row["schema_version"] != binding.ID:
         return False
     provider, operations = row["provider"], row["operations"]
     return (
         isinstance(row["goal_id"], str)
         and isinstance(row["capability_id"], str)
         and isinstance(provider, dict)
-        and set(provider) == _PROVIDER_KEYS
+        and set(provider) == binding.PROVIDER_KEYS
         and all(isinstance(text, str) for text in provider.values())
         and isinstance(operations, list)
         and all(isinstance(operation, str) for operation in operations)

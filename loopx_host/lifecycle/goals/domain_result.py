@@ -5,17 +5,13 @@ from __future__ import annotations
 from loopx_host.core.private_material import findings
 from loopx_host.registry.report import kind_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 RESULT_SCHEMA = "loopx_external_domain_capability_result_v0"
 _ACTING = ("domain_state_mutations", "domain_transition_receipts", "transition_proposals")
 _KEYS = {"schema_version", "invocation_id", "status", "observations", *_ACTING, "effect_receipt", "follow_up"}
 _NAMED = 5  # how many findings a sentence names; all are counted
 
 
-def fault(result: dict[str, Any], invocation_id: str) -> str | None:
+def fault(result: dict[str, object], invocation_id: str) -> str | None:
     """Return, as a clause, why an answer is not the clean result of a read-only operation, or None."""
     if set(result) != _KEYS:
         # A key that nobody knows is counted and not repeated: it is the provider's text, as private as any value.
@@ -33,7 +29,7 @@ def fault(result: dict[str, Any], invocation_id: str) -> str | None:
     return _acting(result) or _private(result)
 
 
-def _acting(result: dict[str, Any]) -> str | None:
+def _acting(result: dict[str, object]) -> str | None:
     """Return why a result does more than observe: mutations, proposals, an effect receipt, a follow-up."""
     for key in _ACTING:
         if result[key] != []:
@@ -45,7 +41,7 @@ def _acting(result: dict[str, Any]) -> str | None:
     return None
 
 
-def _private(result: dict[str, Any]) -> str | None:
+def _private(result: dict[str, object]) -> str | None:
     found = findings(result)
     if not found:
         return None

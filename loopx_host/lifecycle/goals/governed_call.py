@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.errors import refuse
 from loopx_host.core.text import one_line
+from loopx_host.documents import governed_request as document
 from loopx_host.lifecycle.dispatch.schemas import inline_violations
 from loopx_host.lifecycle.extensions.readiness import why_not_ready
 from loopx_host.lifecycle.extensions.state import State
@@ -15,9 +16,11 @@ from loopx_host.lifecycle.goals.capability_providers import providers_of, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from loopx_host.core.errors import Refused
+    from loopx_host.documents.binding import Binding
+    from loopx_host.documents.governed_request import GovernedRequest
     from loopx_host.documents.integration_profile import ProfileOperation
     from loopx_host.lifecycle.dispatch.ports import Judging, References
     from loopx_host.lifecycle.extensions.ports import HasPackages, HasStore
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
         """What finding the provider behind a binding needs."""
 
 
-REQUEST_SCHEMA = "loopx_external_domain_capability_request_v0"
 READ_ONLY = "read_only"
 _REFERENCE_PREFIXES = ("fs.read:", "fs.write:")
 _ID_DIGITS = 24
@@ -39,7 +41,7 @@ class GovernedCall:
 
     __slots__ = ("binding", "operation", "provider")
 
-    def __init__(self, binding: dict[str, Any], provider: CapabilityProvider, operation: ProfileOperation) -> None:
+    def __init__(self, binding: Binding, provider: CapabilityProvider, operation: ProfileOperation) -> None:
         self.binding = binding
         self.provider = provider
         self.operation = operation
@@ -69,7 +71,7 @@ def bound_call(goal_id: str, capability_id: str, operation_id: str, ports: Bound
     return GovernedCall(binding, provider, operation)
 
 
-def _bound_provider(binding: dict[str, Any], ports: BoundPorts) -> CapabilityProvider:
+def _bound_provider(binding: Binding, ports: BoundPorts) -> CapabilityProvider:
     """Return the provider exactly as it was bound. Raises Refused: `binding_drift`, or why it is off."""
     bound = binding["provider"]
     state = State.parse(ports.store.read(), ports.store.location)
@@ -100,7 +102,7 @@ def refuse_effect(call: GovernedCall) -> None:
         )
 
 
-def refuse_input(call: GovernedCall, payload: dict[str, Any], judging: Judging) -> None:
+def refuse_input(call: GovernedCall, payload: dict[str, object], judging: Judging) -> None:
     """Refuse an input that breaks the operation's schema. Raises Refused `request_schema`."""
     name = call.operation["id"]
     rows = inline_violations(judging, call.operation["request_schema"], payload)
@@ -129,38 +131,37 @@ def opened_references(call: GovernedCall, named: dict[str, str], references: Ref
     return {reference: references.resolve(reference, path) for reference, path in named.items()}
 
 
-def request_document(call: GovernedCall, payload: dict[str, Any], opened: dict[str, str]) -> dict[str, Any]:
+def request_document(call: GovernedCall, payload: dict[str, object], opened: dict[str, str]) -> GovernedRequest:
     """Return the request, without envelope; its id follows from what is asked and nothing else."""
-    rows = [{"name": name, "kind": "path", "path": path} for name, path in sorted(opened.items())]
+    rows = document.references(opened)
     content = [binding_digest(call.binding), call.operation["id"], payload, rows]
-    return {
-        "schema_version": REQUEST_SCHEMA,
-        "invocation_id": f"capability-{canonical_digest(content)[:_ID_DIGITS]}",
-        "goal_id": call.binding["goal_id"],
-        "capability_id": call.capability_id,
-        "operation": call.operation["id"],
-        "protocol": call.provider.protocol,
-        "input": payload,
-        "context_refs": rows,
-    }
+    return document.request(
+        invocation_id=f"capability-{canonical_digest(content)[:_ID_DIGITS]}",
+        goal_id=call.binding["goal_id"],
+        capability_id=call.capability_id,
+        operation=call.operation["id"],
+        protocol=call.provider.protocol,
+        asked=payload,
+        references=rows,
+    )
 
 
-def sealed_request(call: GovernedCall, document: dict[str, Any]) -> dict[str, Any]:
+def sealed_request(call: GovernedCall, request: GovernedRequest) -> GovernedRequest:
     """Return the request with its envelope, looked at once more as the provider will."""
     entry = call.provider.entry
     envelope = envelopes.make_envelope(
-        document,
+        request,
         action=envelopes.action_of(call.capability_id, call.operation["id"]),
-        scope=envelopes.scope_of(document),
+        scope=envelopes.scope_of(request),
         extension_id=entry.id,
         revision=entry.active.id,
     )
-    sealed = {**document, envelopes.ENVELOPE_KEY: envelope}
+    sealed = document.sealed(request, envelope)
     envelopes.check_envelope(envelope, envelopes.expected_by_provider(sealed, entry.id))
     return sealed
 
 
-def _not_bound(binding: dict[str, Any], operation_id: str) -> Refused:
+def _not_bound(binding: Binding, operation_id: str) -> Refused:
     shown = one_line(operation_id, 60)
     operations = ", ".join(binding["operations"])
     return refuse(
@@ -172,7 +173,7 @@ def _not_bound(binding: dict[str, Any], operation_id: str) -> Refused:
     )
 
 
-def _drift(binding: dict[str, Any], why: str) -> Refused:
+def _drift(binding: Binding, why: str) -> Refused:
     return refuse(
         "binding_drift",
         binding["capability_id"],

@@ -13,6 +13,7 @@ from loopx_host.core.errors import Refused, refuse
 from loopx_host.core.limits import TIMEOUT_MAX_SECONDS
 from loopx_host.core.private_material import findings
 from loopx_host.core.text import one_line, stderr_tail
+from loopx_host.documents import invocation as document
 from loopx_host.lifecycle.dispatch.call_provider import (
     call_provider,
     parse_request,
@@ -37,8 +38,10 @@ from loopx_host.lifecycle.goals.governed_call import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
+    from loopx_host.documents.governed_request import GovernedRequest
+    from loopx_host.documents.invocation import Invocation
     from loopx_host.lifecycle.dispatch.ports import CanCall, HasPlugins, HasReferences, Judging, Plugins
     from loopx_host.lifecycle.extensions.state import Entry
     from loopx_host.lifecycle.goals.governed_call import GovernedCall
@@ -48,7 +51,6 @@ if TYPE_CHECKING:
         """What a governed call needs."""
 
 
-INVOCATION_SCHEMA = "loopx_external_domain_capability_invocation_v0"
 _CHECK = "loopx_check_invocation"
 
 
@@ -78,7 +80,7 @@ class InvokeRequest:
         self.execute = execute
 
 
-def invoke(request: InvokeRequest, ports: InvokePorts) -> dict[str, Any]:
+def invoke(request: InvokeRequest, ports: InvokePorts) -> Invocation:
     """Invoke one read-only operation for a goal, or say whether it would be invoked.
 
     Raises Refused before anything starts; what the provider does is in the receipt, ``ok: false`` included.
@@ -89,32 +91,23 @@ def invoke(request: InvokeRequest, ports: InvokePorts) -> dict[str, Any]:
     refuse_effect(call)
     refuse_input(call, payload, ports.judging)
     opened = opened_references(call, request.references, ports.references)
-    document = request_document(call, payload, opened)
-    receipt = _receipt(call, document)
+    governed = request_document(call, payload, opened)
+    receipt = _receipt(call, governed)
     provider = provider_to_call(call.provider.readiness, ports.packages, may_start=request.execute)
     if not request.execute:
-        return {**receipt, **_preview(provider if isinstance(provider, Refused) else None)}
+        return document.previewed(receipt, provider if isinstance(provider, Refused) else None)
     if isinstance(provider, Refused):
         raise provider
-    seconds = _seconds_allowed(call.provider.entry, document, ports.plugins)
-    sealed = canonical_bytes(sealed_request(call, document))
+    seconds = _seconds_allowed(call.provider.entry, governed, ports.plugins)
+    sealed = canonical_bytes(sealed_request(call, governed))
     at = ports.clock.now()
     grants = CallGrants([call.operation["required_permission"]], opened)
     outcome = call_provider(provider, sealed, grants, ports, seconds=seconds)
-    judged = _judged(call, document["invocation_id"], outcome, ports.judging)
-    return {**receipt, "at": at, **_settled(judged)}
+    judged = _judged(call, governed["invocation_id"], outcome, ports.judging)
+    return _settled(receipt, at, judged)
 
 
-def _preview(refused: Refused | None) -> dict[str, Any]:
-    if refused is None:
-        return {"status": "ready", "would_refuse": None}
-    return {
-        "status": "not_ready",
-        "would_refuse": {"code": refused.code, "next_command": refused.diagnostic.next_command},
-    }
-
-
-def _seconds_allowed(entry: Entry, document: dict[str, Any], plugins: Plugins) -> float | None:
+def _seconds_allowed(entry: Entry, request: GovernedRequest, plugins: Plugins) -> float | None:
     """Ask the package's domain check; return the seconds it allows, None for the manifest's.
 
     Raises Refused `domain_check_denied`, and `plugin_hook_failed` for an answer that does more than narrow.
@@ -122,54 +115,44 @@ def _seconds_allowed(entry: Entry, document: dict[str, Any], plugins: Plugins) -
     activation = Activation.of(entry)
     if not activation.plugins:
         return None
-    verdicts = plugins.call(activation, _CHECK, {"request": document})
+    verdicts = plugins.call(activation, _CHECK, {"request": request})
     return min((_narrowed(entry.id, verdict) for verdict in verdicts), default=None)
 
 
-def _receipt(call: GovernedCall, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the receipt of a call that has not been made, v0 names and nesting."""
-    return {
-        "ok": True,
-        "schema_version": INVOCATION_SCHEMA,
-        "status": "ready",
-        "dry_run": True,
-        "executed": False,
-        "capability_id": call.capability_id,
-        "operation": call.operation["id"],
-        "effect_class": call.operation["effect_class"],
-        "provider": call.binding["provider"],
-        "goal_binding": {
-            "goal_id": call.binding["goal_id"],
-            "binding_digest": binding_digest(call.binding),
-            "turn_required": False,
-        },
-        "invocation_id": document["invocation_id"],
-        "request_digest": f"sha256:{request_digest(document)}",
-        "context_ref_count": len(document["context_refs"]),
-        "effects": _effects(invoked=False),
-    }
+def _receipt(call: GovernedCall, request: GovernedRequest) -> Invocation:
+    """Return the receipt of a call that has not been made."""
+    return document.ready(
+        capability_id=call.capability_id,
+        operation=call.operation["id"],
+        effect_class=call.operation["effect_class"],
+        provider=call.binding["provider"],
+        goal_id=call.binding["goal_id"],
+        binding_digest=binding_digest(call.binding),
+        invocation_id=request["invocation_id"],
+        request_sha256=request_digest(request),
+        context_ref_count=len(request["context_refs"]),
+    )
 
 
-def _settled(judged: Outcome) -> dict[str, Any]:
-    """Return what a call that was made adds to its receipt; only a clean result is passed on."""
-    ended, succeeded = judged.ended, judged.status == SUCCEEDED
-    return {
-        "ok": succeeded,
-        "status": judged.status,
-        "dry_run": False,
-        "executed": True,
-        "effects": _effects(invoked=ended.start_error is None),
-        "provider_result_digest": f"sha256:{sha256_hex(ended.stdout)}",
-        "provider_result": judged.result if succeeded else None,
-        "failure_kind": judged.failure_kind,
-        "error": judged.error,
-        "violations": judged.violations,
-        "exit_code": ended.exit_code,
-        "signal": ended.signal,
-        "duration_ms": ended.duration_ms,
-        "stderr_tail": stderr_tail(ended.stderr),
-        "containment": ended.containment,
-    }
+def _settled(receipt: Invocation, at: str, judged: Outcome) -> Invocation:
+    """Return the receipt of a call that was made; only a clean result is passed on."""
+    ended = judged.ended
+    return document.done(
+        receipt,
+        at=at,
+        status=judged.status,
+        invoked=ended.start_error is None,
+        provider_result_sha256=sha256_hex(ended.stdout),
+        provider_result=judged.result if judged.status == SUCCEEDED else None,
+        failure_kind=judged.failure_kind,
+        error=judged.error,
+        violations=judged.violations,
+        exit_code=ended.exit_code,
+        signal=ended.signal,
+        duration_ms=ended.duration_ms,
+        stderr_tail=stderr_tail(ended.stderr),
+        containment=ended.containment,
+    )
 
 
 def _judged(call: GovernedCall, invocation_id: str, outcome: Outcome, judging: Judging) -> Outcome:
@@ -218,12 +201,3 @@ def _narrowed(extension_id: str, verdict: object) -> float:
         hint="a domain check may only narrow; nothing was started",
         next_command=("extension", "disable", extension_id, "--execute"),
     )
-
-
-def _effects(*, invoked: bool) -> dict[str, bool]:
-    return {
-        "provider_invoked": invoked,
-        "external_write_performed": False,
-        "loopx_state_written": False,
-        "quota_spent": False,
-    }

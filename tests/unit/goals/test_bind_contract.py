@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +11,9 @@ from loopx_host.lifecycle.extensions.activation import Activation
 from loopx_host.lifecycle.goals.bindings import Bindings
 from tests.support.capabilities import IMPLEMENTS, profile, provides
 from tests.support.fakes import ScriptedPlugins, World, code_of
+
+if TYPE_CHECKING:
+    from loopx_host.documents.binding import Binding
 
 CONTRACTS = "loopx_capability_contracts"
 PERMISSIONS = 'permissions = ["fs.read:repo"]'
@@ -61,7 +64,7 @@ def asked(made: World) -> list[str]:
     return made.plugins.questioned
 
 
-def bound(made: World) -> dict[str, Any] | None:
+def bound(made: World) -> Binding | None:
     return Bindings.parse(made.bindings.data, "").find("g1", "weather")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,6 +10,9 @@ from loopx_host.core.errors import Refused, refuse
 from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest
 from tests.support.capabilities import EXTERNAL_WRITE, IMPLEMENTS, operation, profile, provides
 from tests.support.fakes import World, code_of
+
+if TYPE_CHECKING:
+    from loopx_host.documents.binding import Binding
 
 PERMISSIONS = 'permissions = ["fs.read:repo"]'
 PLUGINS = {"plugins": [{"name": "probe-me", "value": "made_up.plugin"}]}
@@ -33,7 +36,7 @@ def implemented_by(*ids: str) -> World:
     return made
 
 
-def found(made: World) -> dict[str, Any] | None:
+def found(made: World) -> Binding | None:
     return Bindings.parse(made.bindings.data, "").find("g1", "weather")
 
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopx_host.lifecycle.goals.bindings import BINDINGS_SCHEMA, Bindings, binding_digest, binding_of
+from loopx_host.documents import bindings as document
+from loopx_host.documents.binding import binding as binding_of
+from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest
 from tests.support.fakes import code_of
+
+if TYPE_CHECKING:
+    from loopx_host.documents.binding import Binding
 
 WHERE = "/made/up/bindings.json"
 NAMES = st.text("ab1", min_size=1, max_size=3)
@@ -25,15 +30,15 @@ MADE = st.builds(
 )
 
 
-def binding(goal: str = "g1", capability: str = "weather", **fields: Any) -> dict[str, Any]:
+def binding(goal: str = "g1", capability: str = "weather", **fields: Any) -> Binding:
     made = binding_of(
         goal, capability, ["inspect"], extension_id="probe-me", revision="0" * 16, profile_digest="sha256:1"
     )
-    return {**made, **fields}
+    return {**made, **fields}  # type: ignore[typeddict-item]
 
 
 def stored(*rows: object, **fields: Any) -> bytes:
-    return json.dumps({"schema_version": BINDINGS_SCHEMA, "bindings": list(rows), **fields}).encode()
+    return json.dumps({"schema_version": document.ID, "bindings": list(rows), **fields}).encode()
 
 
 def parse(data: bytes | None) -> Bindings:
@@ -57,7 +62,7 @@ def test_no_file_holds_no_binding() -> None:
 
 
 @given(st.lists(MADE, max_size=6))
-def test_the_last_binding_of_a_goal_and_capability_counts_and_every_other_is_kept(rows: list[dict[str, Any]]) -> None:
+def test_the_last_binding_of_a_goal_and_capability_counts_and_every_other_is_kept(rows: list[Binding]) -> None:
     data: bytes | None = None
     for row in rows:
         data = parse(data).with_binding(row)
@@ -68,8 +73,8 @@ def test_the_last_binding_of_a_goal_and_capability_counts_and_every_other_is_kep
 
 
 @given(st.lists(MADE, unique_by=lambda row: (row["goal_id"], row["capability_id"]), max_size=5), st.randoms())
-def test_the_file_does_not_depend_on_the_order_of_binding(rows: list[dict[str, Any]], random: Any) -> None:
-    def file(given: list[dict[str, Any]]) -> bytes | None:
+def test_the_file_does_not_depend_on_the_order_of_binding(rows: list[Binding], random: Any) -> None:
+    def file(given: list[Binding]) -> bytes | None:
         data: bytes | None = None
         for row in given:
             data = parse(data).with_binding(row)
@@ -81,7 +86,7 @@ def test_the_file_does_not_depend_on_the_order_of_binding(rows: list[dict[str, A
 
 
 @given(st.lists(MADE, min_size=1, max_size=5))
-def test_taking_a_binding_away_leaves_every_other(rows: list[dict[str, Any]]) -> None:
+def test_taking_a_binding_away_leaves_every_other(rows: list[Binding]) -> None:
     data: bytes | None = None
     for row in rows:
         data = parse(data).with_binding(row)
@@ -94,9 +99,7 @@ def test_taking_a_binding_away_leaves_every_other(rows: list[dict[str, Any]]) ->
 
 
 @given(MADE, MADE)
-def test_two_bindings_have_one_digest_only_when_they_are_the_same(
-    first: dict[str, Any], second: dict[str, Any]
-) -> None:
+def test_two_bindings_have_one_digest_only_when_they_are_the_same(first: Binding, second: Binding) -> None:
     assert (binding_digest(first) == binding_digest(second)) == (first == second)
 
 

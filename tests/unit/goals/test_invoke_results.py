@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.capabilities import result
 from tests.support.fakes import Script, World, code_of
 from tests.support.invocations import answering, world
+
+if TYPE_CHECKING:
+    from loopx_host.documents.parts import Violation
 
 EFFECTS = {"external_write_performed": False, "loopx_state_written": False, "quota_spent": False}
 TOKEN = "ghp_" + "a1B2" * 9
@@ -75,7 +78,7 @@ def test_a_result_that_is_not_clean_is_refused_and_not_shown(fields: dict[str, A
 
 def test_a_result_that_breaks_its_schema_is_refused_and_not_shown() -> None:
     made = answering(world())
-    rows = [{"pointer": "/observations", "message": "is too short"}]
+    rows: list[Violation] = [{"pointer": "/observations", "message": "is too short"}]
 
     made.judging.first = [[]]  # the input passes
     made.judging.verdict = rows

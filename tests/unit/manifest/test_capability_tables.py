@@ -93,7 +93,7 @@ def installed(manifest: Manifest) -> dict[str, Any]:
 
 def state_of(*manifests: Manifest) -> State:
     extensions = {manifest.id: installed(manifest) for manifest in manifests}
-    return State({"schema_version": "loopx_extension_state_v0", "extensions": extensions})
+    return State({"schema_version": "loopx_extension_state_v0", "extensions": extensions})  # type: ignore[typeddict-item]
 
 
 PROVIDER = load_document({**minimal(), "id": "first", "provides": [capability()]})

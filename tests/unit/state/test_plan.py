@@ -103,7 +103,7 @@ def test_what_decides_nothing_keeps_the_plan(change: str) -> None:
 
 
 def test_the_moment_of_the_proof_keeps_the_plan() -> None:
-    proof = {**entry().raw["proof"], "verified_at": "2030-12-31T00:00:00Z"}
+    proof = {**(entry().raw["proof"] or {}), "verified_at": "2030-12-31T00:00:00Z"}
 
     assert digest(of=entry(proof=proof)) == digest()
 

@@ -65,7 +65,7 @@ def test_another_entry_is_not_touched_by_a_change() -> None:
     value = document()
     value["extensions"]["bad"] = ["kept as it is", 1e300, {}]
 
-    state = parsed(value).with_entry({"id": "third"}).without_entry(ID)
+    state = parsed(value).with_entry({"id": "third"}).without_entry(ID)  # type: ignore[typeddict-item]
 
     assert state.document["extensions"] == {"bad": ["kept as it is", 1e300, {}], "third": {"id": "third"}}
 
@@ -74,7 +74,7 @@ def test_a_state_is_never_changed_in_place() -> None:
     state = parsed(document())
     before = state.to_bytes()
 
-    state.with_entry({"id": "other"})
+    state.with_entry({"id": "other"})  # type: ignore[typeddict-item]
     state.without_entry(ID)
 
     assert state.to_bytes() == before
