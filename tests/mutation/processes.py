@@ -34,12 +34,15 @@ POLL_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Job:
-    """A mutant of the module at `path`, the tests that judge it, in their order, and how long that may take."""
+    """A mutant of the module at `path`, and the tests that judge it: in groups, each in a process, until one fails.
+
+    `seconds` is how long a group may take.
+    """
 
     key: Any
     path: str
     source: str
-    tests: Sequence[str]
+    groups: Sequence[Sequence[str]]
     seconds: float
 
 
@@ -95,38 +98,57 @@ def run_all(jobs: Iterable[Job], known: frozenset[str], at_once: int) -> Iterato
     """Yield each job with its verdict as it is known: `killed`, `timeout` or `survived`."""
     with tempfile.TemporaryDirectory(prefix="mutation-") as place:
         free = [Path(place) / str(number) for number in range(at_once)]
-        running: dict[int, tuple[Job, Path, float]] = {}
+        running: dict[int, _Run] = {}
         for job in jobs:
-            if not job.tests:
+            if not job.groups:
                 yield job, "survived"
                 continue
             while not free:
-                yield from _ended(running, free)
-            slot = free.pop()
-            slot.mkdir(exist_ok=True)
-            child = in_child(lambda job=job, slot=slot: _judge(job, known, slot), slot / "log")  # type: ignore[misc]
-            running[child] = (job, slot, time.monotonic() + job.seconds)
+                yield from _ended(running, free, known)
+            _start(running, _Run(job, 0, free.pop()), known)
         while running:
-            yield from _ended(running, free)
+            yield from _ended(running, free, known)
 
 
-def _judge(job: Job, known: frozenset[str], slot: Path) -> int:
+@dataclass
+class _Run:
+    """A group of a job's tests being run, its output and scratch files in `slot`."""
+
+    job: Job
+    group: int
+    slot: Path
+    deadline: float = 0.0
+
+
+def _start(running: dict[int, _Run], run: _Run, known: frozenset[str]) -> None:
+    run.slot.mkdir(exist_ok=True)
+    run.deadline = time.monotonic() + run.job.seconds
+    running[in_child(lambda: _judge(run, known), run.slot / "log")] = run
+
+
+def _judge(run: _Run, known: frozenset[str]) -> int:
+    job, tests = run.job, run.job.groups[run.group]
     rewritten(PACKAGE, lambda path, _: job.source if path == job.path else None)
-    files = list(dict.fromkeys(test.partition("::")[0] for test in job.tests))
-    return run_tests(files, [_Selection(job.tests, known)], "-x", f"--basetemp={slot / 'tmp'}")
+    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+    return run_tests(files, [_Selection(tests, known)], "-x", f"--basetemp={run.slot / 'tmp'}")
 
 
-def _ended(running: dict[int, tuple[Job, Path, float]], free: list[Path]) -> Iterator[tuple[Job, str]]:
-    for child, (job, slot, deadline) in list(running.items()):
+def _ended(running: dict[int, _Run], free: list[Path], known: frozenset[str]) -> Iterator[tuple[Job, str]]:
+    for child, run in list(running.items()):
         pid, status = os.waitpid(child, os.WNOHANG)
-        is_late = pid == 0 and time.monotonic() > deadline
+        is_late = pid == 0 and time.monotonic() > run.deadline
         if is_late:
             os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
-        if pid or is_late:
-            del running[child]
-            free.append(slot)
-            yield job, "timeout" if is_late else _verdict(os.waitstatus_to_exitcode(status), slot)
+        if not pid and not is_late:
+            continue
+        del running[child]
+        verdict = "timeout" if is_late else _verdict(os.waitstatus_to_exitcode(status), run.slot)
+        if verdict == "survived" and run.group + 1 < len(run.job.groups):
+            _start(running, _Run(run.job, run.group + 1, run.slot), known)
+        else:
+            free.append(run.slot)
+            yield run.job, verdict
     time.sleep(POLL_SECONDS)
 
 

@@ -8,7 +8,7 @@ import json
 import os
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,7 +33,7 @@ class Recorded:
     at_import: frozenset[str]
 
     def tests_of(self, path: str, function: str) -> list[str]:
-        """Return the tests that a change in a function can fail, the quickest first.
+        """Return the tests that a change in a function can fail, those first that run little else.
 
         What runs while a module is loaded can fail every test that runs anything of the module, or of one that
         imports it.
@@ -44,7 +44,12 @@ class Recorded:
             found = {test for ran, tests in self.tests.items() if ran.partition(":")[0] in paths for test in tests}
         else:
             found = set(self.tests.get(name, ()))
-        return sorted(found, key=lambda test: (self.seconds[test], test))
+        return sorted(found, key=lambda test: (self._breadth[test], self.seconds[test], test))
+
+    @cached_property
+    def _breadth(self) -> Counter[str]:
+        """How many functions each test runs."""
+        return Counter(test for tests in self.tests.values() for test in tests)
 
     @cached_property
     def _importers(self) -> defaultdict[str, set[str]]:

@@ -16,7 +16,7 @@ from loopx_host.lifecycle.extensions.doctor import doctor
 from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, Launcher, LauncherNotFound, RuntimeIdentity
 from loopx_host.lifecycle.extensions.ports import Clock, Discovery, Packages, Processes, Projections, StateStore
 from loopx_host.lifecycle.extensions.process import STDERR, STDOUT, TIMEOUT, Ended, Launch
-from loopx_host.lifecycle.extensions.requests import ChangeRequest
+from loopx_host.lifecycle.extensions.requests import ChangeRequest, TrustRequest
 from loopx_host.lifecycle.extensions.source import Source
 from loopx_host.lifecycle.extensions.state import Entry, Replacement, State
 from loopx_host.lifecycle.goals.bind import BindRequest, UnbindRequest, bind, unbind
@@ -66,7 +66,7 @@ class MemoryStore:
         self.data = data
         self.schemas: dict[str, bytes] = {}
         self.kept_aside: dict[str, bytes] = {}
-        self.meanwhile: Callable[[], None] | None = None
+        self.meanwhile: Callable[[], object] | None = None
 
     def read(self) -> bytes | None:
         return self.data
@@ -108,6 +108,7 @@ class MemoryPackages:
 
     def __init__(self, programs: dict[str, str] | None = None) -> None:
         self.programs = {PROGRAM: "first"} if programs is None else programs
+        self.bin = "/made/up/bin"  # where programs are looked for
         self.interpreter = "python"
         self.machine = PLATFORM
         self.cache: str | None = "/made/up/cache"
@@ -121,10 +122,10 @@ class MemoryPackages:
     def resolve(self, runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound:  # noqa: ARG002 (the port's)
         if runtime.python_module is not None:
             return Launcher(MODULE, PROGRAM, runtime.python_module)
-        path = f"/made/up/bin/{runtime.entrypoint}"
+        path = f"{self.bin}/{runtime.entrypoint}"
         if path in self.programs:
             return Launcher(ENTRYPOINT, path)
-        return LauncherNotFound(str(runtime.entrypoint), ["/made/up/bin"], "/made/up")
+        return LauncherNotFound(str(runtime.entrypoint), [self.bin], "/made/up")
 
     def identify(self, launcher: Launcher) -> RuntimeIdentity | None:
         content = self.programs.get(launcher.path)
@@ -204,15 +205,16 @@ class Script:
 
 
 class ScriptedProcesses:
-    """Plays `script` for every launch, within the limits of the launch; `launches` is what it was given."""
+    """Plays `scripts`, then `script` for every launch, within its limits; `launches` is what it was given."""
 
     def __init__(self, script: Script | None = None) -> None:
         self.script = script or Script()
+        self.scripts: list[Script] = []
         self.launches: list[Launch] = []
 
     def run(self, launch: Launch) -> Ended:
         self.launches.append(launch)
-        script = self.script
+        script = self.scripts.pop(0) if self.scripts else self.script
         if script.meanwhile is not None:
             script.meanwhile()
         if script.interrupted_by is not None:
@@ -220,7 +222,7 @@ class ScriptedProcesses:
         if script.missing:
             return Ended(start_error="No such file or directory")
         stdout = script.stdout + (launch.stdin if script.echo else b"")
-        stopped_by = self._stopped_by(launch, stdout)
+        stopped_by = self._stopped_by(launch, script, stdout)
         killed = stopped_by is not None
         return Ended(
             exit_code=None if killed or script.signal else script.exit_code,
@@ -232,12 +234,13 @@ class ScriptedProcesses:
             containment={"rung": "made-up"},
         )
 
-    def _stopped_by(self, launch: Launch, stdout: bytes) -> str | None:
+    @staticmethod
+    def _stopped_by(launch: Launch, script: Script, stdout: bytes) -> str | None:
         if len(stdout) > launch.limits.stdout_bytes:
             return STDOUT
-        if len(self.script.stderr) > launch.limits.stderr_bytes:
+        if len(script.stderr) > launch.limits.stderr_bytes:
             return STDERR
-        return TIMEOUT if self.script.lasts else None
+        return TIMEOUT if script.lasts else None
 
 
 class FixedClock:
@@ -346,10 +349,32 @@ class MemorySources:
     def __init__(self) -> None:
         self.there: dict[str, Source] = {}
 
-    def open(self, manifest_path: str, *, by_id: bool = False) -> Source:  # noqa: ARG002 (the port's)
+    def open(self, manifest_path: str, *, by_id: bool = False) -> Source:
         if manifest_path not in self.there:
             raise refuse("manifest_unreadable", manifest_path, "there is nothing", hint="name what is there")
-        return self.there[manifest_path]
+        found = self.there[manifest_path]
+        return Source(found.manifest, found.path, found.folder, by_id=by_id, carrier=found.carrier)
+
+    def put(
+        self,
+        version: str = "1.0",
+        *,
+        extension_id: str = "probe-me",
+        top: str = "",
+        runtime: str = "",
+        folder: str = "/made/up",
+        carrier: Any = None,
+        files: Mapping[str, str] | None = None,
+        doctor: bool = True,
+    ) -> Source:
+        """Put a manifest at ``<folder>/<version>.toml``, with or without a doctor; return what is read from there."""
+        text = MANIFEST.format(id=extension_id, top=top, runtime=runtime)
+        text = text if doctor else text.replace('doctor_args = ["--doctor"]', "")
+        text = text.replace('version = "1.0"', f'version = "{version}"')
+        path = f"{folder}/{version}.toml"
+        manifest = load(MemoryFolder({"extension.toml": text, **(files or {})}), "extension.toml")
+        self.there[path] = Source(manifest, path, folder, carrier=carrier)
+        return self.there[path]
 
 
 class ScriptedDiscovery:
@@ -469,6 +494,24 @@ class World:
         self.store.data = json.dumps(document).encode()
         return self
 
+    def trust(
+        self,
+        verb: Callable[[TrustRequest, Any], Any],
+        source: Source | None = None,
+        *,
+        extension_id: str | None = None,
+        **settings: Any,
+    ) -> Any:
+        """Call `install` or `upgrade` with a manifest that was put here or an id, executed unless told otherwise."""
+        path = source.path if source else None
+        return verb(TrustRequest(extension_id, path, **{"execute": True, **settings}), self)
+
+    def change(
+        self, verb: Callable[[ChangeRequest, Any], Any], extension_id: str = "probe-me", **settings: Any
+    ) -> Any:
+        """Call `enable`, `disable` or `uninstall`, executed unless told otherwise."""
+        return verb(ChangeRequest(extension_id, **{"execute": True, **settings}), self)
+
     def run(self, request: bytes = b"{}", *, extension_id: str = "probe-me", **settings: Any) -> Any:
         """Call the verb `run`, executed unless told otherwise."""
         return run(RunRequest(extension_id, request, **{"execute": True, **settings}), self)
@@ -514,10 +557,15 @@ class World:
         return State.parse(self.store.data, self.store.location).entry(extension_id)
 
 
-def code_of(call: Callable[[], object]) -> str:
-    """Return the code `call` is refused with."""
+def refusal_of(call: Callable[[], object]) -> Refused:
+    """Return the refusal `call` is met with."""
     try:
         call()
     except Refused as refused:
-        return refused.code
+        return refused
     raise AssertionError("it was not refused")
+
+
+def code_of(call: Callable[[], object]) -> str:
+    """Return the code `call` is refused with."""
+    return refusal_of(call).code
