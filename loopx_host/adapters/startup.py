@@ -10,7 +10,7 @@ import platform
 import sys
 import time
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _run(words: tuple[str, ...], errors: int) -> None:
     _, status = os.waitpid(pid, 0)
     if status != 0:
         summary = f"{sys.executable} {' '.join(words)} ended with status {status}"
-        raise refuse("start_up_failed", sys.executable, summary)
+        raise refusal("start_up_failed", sys.executable, summary)
 
 
 def _since_process_start_ms() -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ def encode_request(request: Mapping[str, object]) -> bytes:
     try:
         return json.dumps(dict(request), ensure_ascii=False, allow_nan=False).encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
-        raise refuse(
+        raise refusal(
             "request_invalid",
             "request",
             f"the request has no JSON form: {error}",

@@ -6,7 +6,7 @@ than its schema names, so that an addition never breaks a reader.
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
 from loopx_host.documents.catalog import MODULES, document
 
@@ -14,7 +14,7 @@ from loopx_host.documents.catalog import MODULES, document
 def schema(name: str) -> dict[str, object]:
     """Return one schema by its name. Raises Refused `schema_unknown`, which lists the names."""
     if name not in MODULES:
-        raise refuse(
+        raise refusal(
             "schema_unknown",
             one_line(name, 60),
             f"there is no schema `{one_line(name, 60)}`",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopx_host.authoring import scaffold
 from loopx_host.authoring.names import module_name
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
 from loopx_host.lifecycle.extensions.plan import content_digest, hold_to_plan
 from loopx_host.registry import grammar
@@ -94,7 +94,7 @@ def _refuse_version(extension_id: str, version: str) -> None:
         wrong = "is not one that a Python package can have"
     if wrong is not None:
         shown = one_line(version, 60)
-        raise refuse(
+        raise refusal(
             "version_unusable", extension_id, f"the version `{shown}` {wrong}", hint="choose one such as 0.1.0"
         )
 

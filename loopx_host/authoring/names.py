@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
 from loopx_host.registry import grammar
 
@@ -55,7 +55,7 @@ def module_name(extension_id: str, standard_modules: Collection[str]) -> str:
     if wrong is None and extension_id in NEEDED:
         wrong = f"would be installed as the package `{extension_id}`, which loopx or its testing kit needs"
     if wrong is not None:
-        raise refuse(
+        raise refusal(
             "name_unusable",
             shown,
             f"`{shown}` cannot be the name of an extension: it {wrong}",

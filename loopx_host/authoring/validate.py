@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.errors import Refused, refusal
 from loopx_host.core.limits import REQUEST_BYTES
 from loopx_host.core.strict_json import JsonViolation, parse_object
 
@@ -41,7 +41,7 @@ def validate(request: ValidateRequest, ports: ValidatePorts) -> dict[str, Any]:
     strict, manifest = request.strict, source.manifest
     warnings = source.manifest.warnings
     if strict and warnings:
-        raise refuse(
+        raise refusal(
             "manifest_invalid",
             source.path,
             f"{warnings[0].summary} (refused because of --strict)",
@@ -95,4 +95,4 @@ def _check_example(path: str, data: bytes, source: Source, judging: Judging) -> 
 
 def _example_invalid(path: str, reason: str, rows: list[Violation]) -> Refused:
     summary = f"the example {path} is not a request this extension takes: {reason}"
-    return refuse("example_invalid", path, summary, hint="correct the example or the schema", violations=rows)
+    return refusal("example_invalid", path, summary, hint="correct the example or the schema", violations=rows)

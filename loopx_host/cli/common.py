@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
 
 FORMATS = ("text", "json")
@@ -60,7 +60,7 @@ def split(argv: list[str]) -> Common:
 
 def usage(summary: str, route: tuple[str, ...] = ()) -> Exception:
     """Return the refusal of a command line that cannot be understood."""
-    return refuse(
+    return refusal(
         "usage_error",
         " ".join(("loopx", *route)),
         summary,

@@ -8,7 +8,7 @@ from loopx_host.cli.progress import Progress
 from loopx_host.cli.routes import GROUPS, ROUTES, defaults, find
 from loopx_host.core.codes import CODES, EXIT_INTERNAL, EXIT_OUTPUT, EXIT_PROVIDER_FAILED, RETRY
 from loopx_host.core.diagnostics import with_commands
-from loopx_host.core.errors import Interrupted, Refused, refuse
+from loopx_host.core.errors import Interrupted, Refused, refusal
 from loopx_host.core.text import one_line, visible
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ def _answer(argv: list[str], version: str) -> Answer:
         return _completed(refused, argv).document, refused.exit_status
     except Interrupted as interrupted:
         name = interrupted.signal_name
-        stopped = refuse("interrupted", "loopx", f"interrupted by {name}; everything that was started has ended")
+        stopped = refusal("interrupted", "loopx", f"interrupted by {name}; everything that was started has ended")
         return _completed(stopped, argv).document, _SIGNAL_BASE + interrupted.signal_number
     except Exception as error:  # noqa: BLE001 (our bug: one document and a report, never a bare traceback)
         return _bug(error, debug="--debug" in argv), EXIT_INTERNAL
@@ -151,7 +151,7 @@ def _unknown(words: list[str]) -> Refused:
     near = difflib.get_close_matches(asked, known, n=1)
     hint = f"did you mean `loopx {near[0]}`?" if near else "see what there is"
     group = (words[0],) if words[0] in GROUPS else ()
-    return refuse("unknown_command", asked, f"unknown command: {asked}", hint=hint, next_command=(*group, "--help"))
+    return refusal("unknown_command", asked, f"unknown command: {asked}", hint=hint, next_command=(*group, "--help"))
 
 
 def _static(schema: str, text: str, **fields: str) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def _bug(error: Exception, *, debug: bool) -> dict[str, Any]:
         streams.write_err(trace)
     summary = f"loopx failed in a way it should not: {type(error).__name__}"
     hint = f"the details are in {report}" if report else "repeat the command with --debug to see the details"
-    return refuse("internal_error", "loopx", summary, hint=hint, report=report).document
+    return refusal("internal_error", "loopx", summary, hint=hint, report=report).document
 
 
 def _emit(document: dict[str, Any], wanted: str, status: int) -> int:

@@ -49,7 +49,7 @@ class Refused(Exception):  # noqa: N818 (the word of the contract; callers read 
         return with_commands(document, self.options)
 
 
-def refuse(
+def refusal(
     code: str,
     subject: str,
     summary: str,
@@ -58,7 +58,7 @@ def refuse(
     next_command: tuple[str, ...] | None = None,
     **blocks: object,
 ) -> Refused:
-    """Make a Refused in one call; keyword arguments beyond the diagnostic's become blocks."""
+    """Return a Refused to be raised; keyword arguments beyond the diagnostic's become blocks."""
     return Refused(Diagnostic(code, subject, summary, hint=hint, next_command=next_command), blocks)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line, redact
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ class Culprit:
         shown = " ".join(map(str, (self.distribution or {"name": "an unknown package"}).values()))
         entry = one_line(f"{self.group}: {self.name} = {self.value}", 200)
         said = one_line(redact(reason), _REASON)
-        return refuse(
+        return refusal(
             code,
             self.extension_id,
             f"{shown} of extension `{self.extension_id}` ({entry}) {said}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.limits import MANIFEST_BYTES
 from loopx_host.core.text import visible
 from loopx_host.registry.attachments import Attachments
@@ -34,7 +34,7 @@ def load(folder: ManifestFolder, name: str, check_schema: Callable[[Bundle], Non
         data = folder.read(name, MANIFEST_BYTES)
     except FolderError as error:
         code = "manifest_too_large" if error.kind == "too_large" else "manifest_unreadable"
-        raise refuse(code, shown, f"{shown} cannot be used as a manifest: {error}") from None
+        raise refusal(code, shown, f"{shown} cannot be used as a manifest: {error}") from None
     document, text = parse(data, shown)
     report, attachments = Report(), Attachments(folder, check_schema)
     form = normal_form(report, document, attachments)
@@ -55,7 +55,7 @@ def _invalid(shown: str, report: Report) -> Refused:
     first = problems[0]
     others = len(problems) - 1 + report.more
     more = f" (and {others} more)" if others else ""
-    return refuse(
+    return refusal(
         "api_incompatible" if alone else "manifest_invalid",
         shown,
         f"{first.summary}{more}",

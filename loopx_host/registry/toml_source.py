@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.limits import DEPTH
 from loopx_host.core.text import one_line
 
@@ -28,9 +28,9 @@ def parse(data: bytes, name: str) -> tuple[dict[str, object], str]:
     except RecursionError:
         raise _too_deep(name) from None
     except tomli.TOMLDecodeError as error:
-        raise refuse("manifest_syntax", name, f"{name} is not valid TOML: {_explain(error)}") from None
+        raise refusal("manifest_syntax", name, f"{name} is not valid TOML: {_explain(error)}") from None
     except ValueError as error:  # a number or date that no type can hold
-        raise refuse("manifest_syntax", name, f"{name}: {one_line(str(error))}") from None
+        raise refusal("manifest_syntax", name, f"{name}: {one_line(str(error))}") from None
     if _depth_exceeds(document, DEPTH):
         raise _too_deep(name)
     return document, text
@@ -38,18 +38,18 @@ def parse(data: bytes, name: str) -> tuple[dict[str, object], str]:
 
 def _decode(data: bytes, name: str) -> str:
     if data.startswith(b"\xef\xbb\xbf"):
-        raise refuse(
+        raise refusal(
             "manifest_encoding",
             name,
             f"{name} starts with a byte order mark (BOM); save it as UTF-8 without one",
         )
     if data.startswith(_UTF16_MARKS):
-        raise refuse("manifest_encoding", name, f"{name} is in the encoding UTF-16; save it as UTF-8")
+        raise refusal("manifest_encoding", name, f"{name} is in the encoding UTF-16; save it as UTF-8")
     try:
         return data.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         summary = f"{name} is not valid UTF-8 at byte {error.start}; save it in the encoding UTF-8"
-        raise refuse("manifest_encoding", name, summary) from None
+        raise refusal("manifest_encoding", name, summary) from None
 
 
 def _explain(error: Exception) -> str:
@@ -65,7 +65,7 @@ def _explain(error: Exception) -> str:
 
 
 def _too_deep(name: str) -> Exception:
-    return refuse("manifest_too_deep", name, f"{name} is nested deeper than {DEPTH} levels")
+    return refusal("manifest_too_deep", name, f"{name} is nested deeper than {DEPTH} levels")
 
 
 def _depth_exceeds(value: object, limit: int) -> bool:

@@ -93,7 +93,7 @@ def test_a_package_without_core_needs_no_pin(packages: Path) -> None:
     ("source", "edge"),
     [
         ("import loopx_host.core.text\n", "loopx_host.core.text"),
-        ("from loopx_host.core.errors import refuse\n", "loopx_host.core.errors.refuse"),
+        ("from loopx_host.core.errors import refusal\n", "loopx_host.core.errors.refusal"),
         ("from loopx_host import Host\n", "loopx_host.Host"),
         ("def work():\n    import loopx_host.core.text\n", "loopx_host.core.text"),
         ("class A:\n    def work(self):\n        from loopx_host.core import text\n", "loopx_host.core.text"),

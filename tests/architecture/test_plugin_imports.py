@@ -65,7 +65,7 @@ def test_there_are_packages_to_look_at() -> None:
     ("source", "name"),
     [
         ("import loopx_host.core.errors\n", "loopx_host.core.errors"),
-        ("from loopx_host.core.errors import refuse\n", "loopx_host.core.errors"),
+        ("from loopx_host.core.errors import refusal\n", "loopx_host.core.errors"),
         ("from loopx_host import assembly\n", "loopx_host.assembly"),
         ("def f():\n    from loopx_host.core import text\n", "loopx_host.core"),
         ("import importlib\nimportlib.import_module('loopx_host.core')\n", "loopx_host.core"),

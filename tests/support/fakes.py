@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from loopx_host.core.errors import Interrupted, Refused, refuse
+from loopx_host.core.errors import Interrupted, Refused, refusal
 from loopx_host.lifecycle.dispatch.package_command import PackageCommandRequest, package_command
 from loopx_host.lifecycle.dispatch.ports import Judging, Plugins, References
 from loopx_host.lifecycle.dispatch.publish_projection import PublishRequest, publish_projection
@@ -339,7 +339,7 @@ class MemoryReferences:
 
     def resolve(self, name: str, path: str) -> str:
         if path not in self.there:
-            raise refuse("reference_invalid", name, "there is nothing", hint="name what is there")
+            raise refusal("reference_invalid", name, "there is nothing", hint="name what is there")
         return self.there[path]
 
 
@@ -351,7 +351,7 @@ class MemorySources:
 
     def open(self, manifest_path: str, *, by_id: bool = False) -> Source:
         if manifest_path not in self.there:
-            raise refuse("manifest_unreadable", manifest_path, "there is nothing", hint="name what is there")
+            raise refusal("manifest_unreadable", manifest_path, "there is nothing", hint="name what is there")
         found = self.there[manifest_path]
         return Source(found.manifest, found.path, found.folder, by_id=by_id, carrier=found.carrier)
 

@@ -7,7 +7,7 @@ import os
 
 from loopx_host.adapters.files import atomic, bounded
 from loopx_host.adapters.files.paths import absolute
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.limits import EXPORT_BYTES
 from loopx_host.core.text import visible
 
@@ -25,11 +25,11 @@ class ExportFiles:
         shown = visible(path)
         if not _may_replace(absolute(path)):
             summary = f"{shown} exists and is not an export; nothing of yours is written over"
-            raise refuse("destination_exists", shown, summary, hint="name another file")
+            raise refusal("destination_exists", shown, summary, hint="name another file")
         try:
             atomic.replace(absolute(path), text.encode("utf-8"))
         except OSError as error:
-            raise refuse("output_unwritable", shown, f"{shown} cannot be written: {error.strerror}") from None
+            raise refusal("output_unwritable", shown, f"{shown} cannot be written: {error.strerror}") from None
 
 
 def _may_replace(path: str) -> bool:

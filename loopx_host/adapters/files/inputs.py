@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopx_host.adapters.files import bounded
 from loopx_host.adapters.files.paths import absolute
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.limits import EXPORT_BYTES, REQUEST_BYTES
 from loopx_host.core.text import visible
 
@@ -46,9 +46,9 @@ class Inputs:
                 return bounded.read_bounded(0, limit) if path == "-" else bounded.read_any(absolute(path), limit)
         except bounded.TooLargeError:
             summary = f"the {what} in {shown} is larger than {limit} bytes"
-            raise refuse("request_too_large", shown, summary, hint=f"send a smaller {what}") from None
+            raise refusal("request_too_large", shown, summary, hint=f"send a smaller {what}") from None
         except (OSError, ValueError) as error:
             reason = (isinstance(error, OSError) and error.strerror) or str(error)
             summary = f"the {what} cannot be read from {shown}: {reason}"
             hint = "name a readable file, or - for standard input"
-            raise refuse("input_unreadable", shown, summary, hint=hint) from None
+            raise refusal("input_unreadable", shown, summary, hint=hint) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from loopx_host.adapters.files.paths import absolute
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import visible
 
 _LINK = "link:"
@@ -30,7 +30,7 @@ class NewDirectory:
     def refuse_existing(self) -> None:
         """Raise Refused `destination_exists` if anything is there (see the port)."""
         if os.path.lexists(self._path):
-            raise refuse(
+            raise refusal(
                 "destination_exists",
                 self.shown,
                 f"{self.shown} exists already; nothing of yours is written over",
@@ -50,7 +50,7 @@ class NewDirectory:
             self.refuse_existing()
             os.rename(draft, self._path)
         except OSError as error:
-            raise refuse(
+            raise refusal(
                 "output_unwritable", self.shown, f"{self.shown} cannot be written: {error.strerror}"
             ) from error
         finally:

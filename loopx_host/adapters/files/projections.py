@@ -7,7 +7,7 @@ import re
 
 from loopx_host.adapters.files import atomic, bounded, paths
 from loopx_host.core.digest import sha256_hex
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import visible
 
 TYPE_CHECKING = False
@@ -84,7 +84,7 @@ def _file_name(name: str) -> str:
 
 
 def _unwritable(path: str, reason: str) -> Refused:
-    return refuse(
+    return refusal(
         "state_unwritable",
         visible(path),
         f"the published view {visible(path)} cannot be written: {reason}",

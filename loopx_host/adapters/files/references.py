@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from loopx_host.adapters.files.paths import absolute
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import visible
 
 
@@ -17,10 +17,12 @@ class LocalReferences:
         real = os.path.realpath(absolute(path))
         if not (os.path.isdir(real) or os.path.isfile(real)):
             summary = f"the reference {name} is {visible(path)}, which is neither a directory nor a file"
-            raise refuse("reference_invalid", name, summary, hint="name one that is there")
+            raise refusal("reference_invalid", name, summary, hint="name one that is there")
         try:
             real.encode("utf-8")
         except UnicodeEncodeError:
             summary = f"the reference {name} is {visible(real)}, which has no UTF-8 name"
-            raise refuse("reference_invalid", name, summary, hint="give it a name that a request can carry") from None
+            raise refusal(
+                "reference_invalid", name, summary, hint="give it a name that a request can carry"
+            ) from None
         return real

@@ -7,7 +7,7 @@ import os
 from loopx_host.adapters.files import atomic, bounded, paths
 from loopx_host.adapters.files.lock import FileLock, LockBusyError
 from loopx_host.core.digest import sha256_hex
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.limits import LOCK_WAIT_SECONDS, SCHEMA_BYTES, STATE_BYTES
 from loopx_host.core.text import visible
 
@@ -53,7 +53,9 @@ class FileStateStore:
         path = paths.state_file(paths.runtime_root(runtime_root))
         if not os.path.isabs(path):
             summary = "the home directory is not known, so there is no place for a state file"
-            raise refuse("state_unsafe", visible(path), summary, hint="set HOME, or name a place with --runtime-root")
+            raise refusal(
+                "state_unsafe", visible(path), summary, hint="set HOME, or name a place with --runtime-root"
+            )
         return cls(path, os.path.dirname(path), check=check)
 
     @classmethod
@@ -123,7 +125,7 @@ class FileStateStore:
             with FileLock(f"{target}.lock", self._wait_seconds, self._check):
                 return act()
         except LockBusyError as error:
-            raise refuse(
+            raise refusal(
                 "lock_busy",
                 self.location,
                 f"another command holds the lock of {self.location} ({error.strerror})",
@@ -146,7 +148,7 @@ class FileStateStore:
         if os.path.islink(self._path):
             target = os.path.realpath(self._path)
             if not os.path.isfile(target):
-                raise refuse(
+                raise refusal(
                     "state_unsafe",
                     self.location,
                     f"the state file {self.location} is a link to {visible(target)}, which is not a file",
@@ -161,18 +163,18 @@ class FileStateStore:
         except FileNotFoundError:
             return None
         except bounded.NotRegularError as error:
-            raise refuse("state_unsafe", self.location, f"the state file {self.location}: {error}") from None
+            raise refusal("state_unsafe", self.location, f"the state file {self.location}: {error}") from None
         except bounded.ForeignOwnerError as error:
             summary = f"the state file {self.location}: {error}; what it says would run as you"
-            raise refuse("state_unsafe", self.location, summary, hint="use a state file of your own") from None
+            raise refusal("state_unsafe", self.location, summary, hint="use a state file of your own") from None
         except bounded.TooLargeError as error:
-            raise refuse("state_damaged", self.location, f"the state file {self.location}: {error}") from None
+            raise refusal("state_damaged", self.location, f"the state file {self.location}: {error}") from None
         except OSError as error:
             summary = f"the state file {self.location} cannot be read: {error.strerror}"
-            raise refuse("state_unreadable", self.location, summary) from error
+            raise refusal("state_unreadable", self.location, summary) from error
 
     def _unwritable(self, error: OSError) -> Refused:
-        return refuse(
+        return refusal(
             "state_unwritable",
             self.location,
             f"the state file {self.location} cannot be written: {error.strerror}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import visible
 from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, Launcher, LauncherNotFound
 
@@ -73,7 +73,7 @@ def _candidates(name: str, folder: str | None) -> list[str]:
 
 def _interpreter() -> str:
     if not sys.executable:
-        raise refuse("entrypoint_path", "python", "the interpreter that runs loopx does not know its own path")
+        raise refusal("entrypoint_path", "python", "the interpreter that runs loopx does not know its own path")
     return sys.executable
 
 
@@ -83,7 +83,7 @@ def _keepable(launcher: Launcher) -> Launcher:
     except UnicodeEncodeError:
         shown = visible(launcher.path)
         summary = f"{shown} is not a UTF-8 path, and a state file can only keep one that is"
-        raise refuse("entrypoint_path", shown, summary, hint="install the package below a UTF-8 path") from None
+        raise refusal("entrypoint_path", shown, summary, hint="install the package below a UTF-8 path") from None
     return launcher
 
 

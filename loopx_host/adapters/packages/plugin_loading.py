@@ -12,7 +12,7 @@ import sys
 from loopx_host.adapters.files import bounded, paths
 from loopx_host.adapters.packages import distributions, search_path, source_trees
 from loopx_host.core.canonical import canonical_digest
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.hookspecs import manager as hooks
 from loopx_host.hookspecs.culprit import Culprit, HookError, described
 
@@ -106,7 +106,7 @@ def not_activated(activation: Activation, command: str) -> Refused:
     from loopx_host.core.text import one_line
 
     shown = one_line(command, 60)
-    return refuse(
+    return refusal(
         "command_not_activated",
         shown,
         f"extension `{activation.extension_id}` has no activated command `{shown}`",
@@ -171,7 +171,7 @@ def _mentions_us(folder: str) -> bool:
 
 
 def _changed(activation: Activation, reason: str) -> Refused:
-    return refuse(
+    return refusal(
         "activation_changed",
         activation.extension_id,
         f"nothing of extension `{activation.extension_id}` runs inside loopx: {reason}",

@@ -58,12 +58,14 @@ def level_named(name: str) -> Level:
     """
     rung, _, option = name.partition("+")
     if rung not in RUNGS or option not in ("", NO_NEW_SESSION):
-        from loopx_host.core.errors import refuse
+        from loopx_host.core.errors import refusal
         from loopx_host.core.text import visible
 
         known = ", ".join(f"`{rung}`" for rung in RUNGS)
         summary = f"`{visible(name)}` is not a level of containment"
-        raise refuse("containment_unknown", "containment", summary, hint=f"{known}, each also with +{NO_NEW_SESSION}")
+        raise refusal(
+            "containment_unknown", "containment", summary, hint=f"{known}, each also with +{NO_NEW_SESSION}"
+        )
     return Level(rung, is_demanded=True, sessions=not option)
 
 

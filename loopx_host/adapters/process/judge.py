@@ -14,7 +14,7 @@ import select
 import signal
 import warnings
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ForkedJudge:
             os.close(reading)
             os.close(writing)
             summary = f"no process could be started to judge by a schema: {error.strerror}"
-            raise refuse("no_processes", "schema", summary) from None
+            raise refusal("no_processes", "schema", summary) from None
         if child == 0:
             _answer(writing, work)
         os.close(writing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from loopx_host.core.codes import CODES
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.limits import PLUGIN_ANSWER_BYTES
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import visible
@@ -122,7 +122,7 @@ def unpacked(fields: dict[str, Any], culprit: Culprit, hook: str, output: str | 
     if code in _OWN_CODES:
         kept["output"] = output
     command = fields.get("next_command")
-    return refuse(
+    return refusal(
         code,
         visible(str(fields.get("subject"))),
         visible(str(fields.get("summary"))),

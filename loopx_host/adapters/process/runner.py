@@ -107,9 +107,9 @@ def _forked(spec: RunSpec) -> tuple[int, Callable[[], None], Callable[[bool], En
 
 
 def _unavailable(rung: str, said: dict[str, Any]) -> Refused:
-    from loopx_host.core.errors import refuse
+    from loopx_host.core.errors import refusal
 
-    return refuse(
+    return refusal(
         "containment_unavailable",
         rung,
         f"containment `{rung}` cannot be enforced here ({said['missing']}); nothing was started",

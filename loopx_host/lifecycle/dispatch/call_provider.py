@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.limits import REQUEST_BYTES
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.lifecycle.dispatch.launch import run_launch
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def parse_request(request: bytes) -> dict[str, object]:
     """Return a request as an object. Raises Refused `request_too_large` or `request_invalid`."""
     if len(request) > REQUEST_BYTES:
-        raise refuse(
+        raise refusal(
             "request_too_large",
             "request",
             f"the request is larger than {REQUEST_BYTES} bytes",
@@ -47,7 +47,7 @@ def parse_request(request: bytes) -> dict[str, object]:
     try:
         return parse_object(request)
     except JsonViolation as violation:
-        raise refuse(
+        raise refusal(
             "request_invalid",
             "request",
             f"the request is not strict JSON: {violation}",
@@ -104,4 +104,4 @@ def refuse_when_off(ports: HasSwitch) -> None:
     """Refuse to run anything of an extension when the host runs bare. Raises Refused `extensions_off`."""
     if ports.is_off:
         summary = "extensions are off: --no-extensions, or LOOPX_NO_EXTENSIONS in the environment"
-        raise refuse("extensions_off", "loopx", summary, hint="leave it out to run what is installed")
+        raise refusal("extensions_off", "loopx", summary, hint="leave it out to run what is installed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.lifecycle.dispatch.call_provider import refuse_when_off
 from loopx_host.lifecycle.extensions.activation import Activation
 from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
@@ -60,7 +60,7 @@ def package_command(request: PackageCommandRequest, ports: PackageCommandPorts) 
     if member is None:
         return None
     command = packages.pip_command({"name": member["distribution"], "version": member["version"]})
-    raise refuse(
+    raise refusal(
         "package_not_installed",
         name,
         f"the command `{name}` comes with the package {member['distribution']}, which is not installed",
@@ -73,7 +73,7 @@ def _checked(name: str, entry: Entry, document: dict[str, object]) -> dict[str, 
     """Return what a command answered, if it says whether it went well and what it is. Raises `plugin_hook_failed`."""
     if isinstance(document.get("ok"), bool) and isinstance(document.get("schema_version"), str):
         return document
-    raise refuse(
+    raise refusal(
         "plugin_hook_failed",
         entry.id,
         f"the command `{name}` of `{entry.id}` answered without `ok`, true or false, and a `schema_version`",
@@ -89,7 +89,7 @@ def _activated(name: str, carrying: list[Entry], packages: Packages) -> Entry:
         owners = " and ".join(f"`{entry.id}`" for entry in ready)
         summary = f"the command `{name}` is brought by {owners}"
         next_command = ("extension", "disable", ready[-1].id, "--execute")
-        raise refuse("extension_ambiguous", name, summary, hint="disable one of them", next_command=next_command)
+        raise refusal("extension_ambiguous", name, summary, hint="disable one of them", next_command=next_command)
     if ready:
         return ready[0]
     why = why_not_ready(judged[0]).diagnostic
@@ -119,7 +119,7 @@ def _not_trusted(name: str, discovery: Discovery, known: set[str]) -> Refused | 
 
 
 def _not_activated(name: str, why: str, next_command: tuple[str, ...] | None, hint: str | None = None) -> Refused:
-    return refuse(
+    return refusal(
         "command_not_activated",
         name,
         f"the command `{name}` is off: {why}",

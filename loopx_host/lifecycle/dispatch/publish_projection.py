@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_bytes, canonical_digest
 from loopx_host.core.digest import sha256_hex
-from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.errors import Refused, refusal
 from loopx_host.core.text import one_line, redact, stderr_tail
 from loopx_host.documents import publish_receipt as document
 from loopx_host.lifecycle.dispatch.call_provider import (
@@ -135,7 +135,7 @@ def _surface(entry: Entry, surface_id: str) -> Surface:
     if surface is not None:
         return surface
     names = [one["id"] for one in surfaces.declared(entry.manifest)]
-    raise refuse(
+    raise refusal(
         "surface_unknown",
         one_line(surface_id, 60),
         f"extension `{entry.id}` declares no surface `{one_line(surface_id, 60)}`",
@@ -149,7 +149,7 @@ def _owned_provider(now: Readiness, packages: Packages, *, may_start: bool) -> R
     """Return the provider, or what the environment decides against a publication."""
     ready = now.provider
     if ready is not None and packages.owner(ready.program.launcher) is None:
-        return refuse(
+        return refusal(
             "provider_unowned",
             ready.entry.id,
             f"the provider of `{ready.entry.id}` belongs to no installed package; nobody answers for what it shows",
@@ -161,7 +161,7 @@ def _owned_provider(now: Readiness, packages: Packages, *, may_start: bool) -> R
 def _with_references(extension_id: str, payload: dict[str, object], references: dict[str, str]) -> bytes:
     """Return the request with the references the host opened. Raises Refused `reference_invalid`."""
     if _CONTEXT_REFS in payload:
-        raise refuse(
+        raise refusal(
             "reference_invalid",
             extension_id,
             f"the request names `{_CONTEXT_REFS}` itself; the host writes them when references are granted",
@@ -176,7 +176,7 @@ def _refuse_undeclared(entry: Entry, permissions: list[str]) -> None:
     known = set(entry.manifest.permissions)
     for token in permissions:
         if token not in known:
-            raise refuse(
+            raise refusal(
                 "reference_invalid",
                 one_line(token, 80),
                 f"extension `{entry.id}` does not declare the permission `{one_line(token, 80)}`",
@@ -209,7 +209,7 @@ def _view_schema(entry: Entry, surface: Surface, plugins: Plugins) -> dict[str, 
 
 
 def _schema_unknown(entry: Entry, surface: Surface, why: str) -> Refused:
-    return refuse(
+    return refusal(
         "view_schema_unknown",
         surface["view_schema"],
         f"the host does not know the view schema `{surface['view_schema']}` of surface `{surface['id']}`: {why}",
@@ -258,7 +258,7 @@ def _refuse_private(entry: Entry, surface: Surface, payload: object) -> None:
     rows = surfaces.private_rows(payload, surface["visibility"])
     if rows:
         places = ", ".join(f"{row['pointer'] or '/'} ({row['kind']})" for row in rows[:_NAMED])
-        raise refuse(
+        raise refusal(
             "private_material",
             entry.id,
             f"the view for the {surface['visibility']} surface `{surface['id']}` holds private material: {places}",
@@ -268,7 +268,7 @@ def _refuse_private(entry: Entry, surface: Surface, payload: object) -> None:
 
 
 def _invalid(entry: Entry, surface: Surface, rows: list[Violation]) -> Refused:
-    return refuse(
+    return refusal(
         "view_invalid",
         entry.id,
         f"the view breaks `{surface['view_schema']}` at {rows[0]['pointer'] or '/'}: {rows[0]['message']}",
@@ -288,7 +288,7 @@ def _write(entry: Entry, surface: Surface, data: bytes, projections: Projections
     """Write, and believe it only when it reads back as the same bytes."""
     projections.publish(entry.id, surface["id"], data)
     if projections.read(entry.id, surface["id"]) != data:
-        raise refuse(
+        raise refusal(
             "state_moved",
             entry.id,
             f"what is published on `{surface['id']}` is not what was written; another command wrote there meanwhile",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.digest import sha256_hex
-from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.errors import Refused, refusal
 from loopx_host.core.text import stderr_tail
 from loopx_host.documents import run_receipt as document
 from loopx_host.lifecycle.dispatch.call_provider import (
@@ -85,7 +85,7 @@ def _standalone_runtime(entry: Entry) -> Runtime:
 
 
 def _not_standalone(entry: Entry, code: str, clause: str) -> Refused:
-    return refuse(
+    return refusal(
         code,
         entry.id,
         f"extension `{entry.id}` {clause}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.strict_json import JsonViolation
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ class RunSchemas:
         rows = self._violations(self._form.get("request_schema"), request)
         if rows:
             where, what = rows[0]["pointer"] or "/", rows[0]["message"]
-            raise refuse(
+            raise refusal(
                 "request_schema",
                 self._extension_id,
                 f"the request breaks the schema of `{self._extension_id}` at {where}: {what}",
@@ -62,7 +62,7 @@ class RunSchemas:
                 return self._judging.violations(Bundle.of(named, whole), instance)
         except JsonViolation:
             pass  # bytes with the right digest were checked at install; others are no schema
-        raise refuse(
+        raise refusal(
             "schema_missing",
             self._extension_id,
             f"a schema of `{self._extension_id}` is no longer kept beside the state file as it was trusted",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.lifecycle.extensions.identity import Launcher, LauncherNotFound
 from loopx_host.lifecycle.extensions.prerequisites import prerequisite_refusal
 
@@ -72,7 +72,7 @@ class Candidate:
 def entrypoint_missing(launcher: Launcher | LauncherNotFound, retry_command: tuple[str, ...]) -> Refused:
     """Return the refusal of a launcher that was not found, or of a pinned one that is gone."""
     if isinstance(launcher, LauncherNotFound):
-        return refuse(
+        return refusal(
             "entrypoint_missing",
             launcher.name,
             f"`{launcher.name}` is not an executable in any of: {', '.join(launcher.searched) or 'no directory'}",
@@ -82,7 +82,7 @@ def entrypoint_missing(launcher: Launcher | LauncherNotFound, retry_command: tup
             next_command=retry_command,
             searched=list(launcher.searched),
         )
-    return refuse(
+    return refusal(
         "entrypoint_missing",
         launcher.path,
         f"the pinned launcher {launcher.path} is not an executable file now",

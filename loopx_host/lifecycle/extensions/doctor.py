@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.errors import Refused, refusal
 from loopx_host.documents import doctor as document
 from loopx_host.lifecycle.extensions.candidate import Candidate
 from loopx_host.lifecycle.extensions.identity import Launcher
@@ -73,7 +73,7 @@ def _runtime_to_probe(now: Readiness) -> Runtime:
         refused.blocks["doctor"] = document.disabled(entry.id, entry.manifest.version)
         raise refused
     if not runtime.doctor_args:
-        raise refuse("doctor_not_configured", entry.id, f"extension `{entry.id}` configures no doctor")
+        raise refusal("doctor_not_configured", entry.id, f"extension `{entry.id}` configures no doctor")
     return runtime
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ def offered_manifest(extension_id: str, verb: str, discovery: Discovery) -> str:
     offers = [row for row in rows if row["id"] == extension_id]
     shown, discover = one_line(extension_id, 60), ("extension", "discover")
     if not offers:
-        raise refuse(
+        raise refusal(
             "extension_not_offered",
             shown,
             f"no installed package offers an extension `{shown}`",
@@ -28,7 +28,7 @@ def offered_manifest(extension_id: str, verb: str, discovery: Discovery) -> str:
         )
     if len(offers) > 1:
         named = [row for row in offers if row["manifest_path"]]
-        raise refuse(
+        raise refusal(
             "extension_ambiguous",
             shown,
             "; ".join(dict.fromkeys(str(row["reason"]) for row in (*named, *offers))),
@@ -36,7 +36,7 @@ def offered_manifest(extension_id: str, verb: str, discovery: Discovery) -> str:
             next_command=("extension", verb, "--manifest", str(named[0]["manifest_path"])) if named else discover,
         )
     if offers[0]["state"] != "available":
-        raise refuse(
+        raise refusal(
             "extension_broken",
             shown,
             f"the offer of `{shown}` is unusable [{offers[0]['code']}]: {offers[0]['reason']}",

@@ -6,7 +6,7 @@ The fields are those of extension-formats, *Plan digest*: no times, no path of t
 from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_digest
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.limits import HOST_API
 from loopx_host.lifecycle.extensions.identity import Launcher
 
@@ -59,7 +59,7 @@ def hold_to_plan(plan: str, expected: str | None, extension_id: str, preview: tu
     Raises Refused `plan_changed` with the new plan.
     """
     if expected is not None and expected != plan:
-        raise refuse(
+        raise refusal(
             "plan_changed",
             extension_id,
             "this is no longer the change that was previewed",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.lifecycle.extensions.state import BadEntry
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ def runtime_to_prove(manifest: Manifest) -> Runtime:
     """Return the runtime a doctor can prove. Raises Refused `doctor_not_configured`."""
     runtime = manifest.runtime
     if runtime is None or not runtime.doctor_args:
-        raise refuse(
+        raise refusal(
             "doctor_not_configured",
             manifest.id,
             f"extension `{manifest.id}` configures no doctor; nothing could prove that it works",
@@ -41,7 +41,7 @@ def refuse_capability_clash(
     own = [str(capability["id"]) for capability in manifest.capabilities]
     for capability in own:
         if capability in owners:
-            raise refuse(
+            raise refusal(
                 "capability_duplicate",
                 capability,
                 f"capability `{capability}` of `{manifest.id}` is already provided by `{owners[capability]}`",
@@ -51,7 +51,7 @@ def refuse_capability_clash(
     for implementation in manifest.implementations:
         named = implementation["capability_id"]
         if named not in owners and named not in own:
-            raise refuse(
+            raise refusal(
                 "capability_unknown",
                 named,
                 f"`{manifest.id}` implements the capability `{named}`, which no installed extension declares",

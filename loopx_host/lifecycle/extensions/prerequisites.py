@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.codes import CODES
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ def _numbers(version: str) -> list[int]:
 def _unavailable(extension_id: str, name: str, wanted: str, path: str | None, version: str | None) -> Refused:
     code = f"{name}_unavailable" if f"{name}_unavailable" in CODES else "prerequisite_unavailable"
     have = f"{path} is version {one_line(version or 'unknown', 40)}" if path else "it is not installed"
-    return refuse(
+    return refusal(
         code,
         name,
         f"extension `{extension_id}` needs {name} {wanted}, and {have}; nothing was started",

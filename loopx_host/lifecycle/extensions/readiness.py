@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.limits import HOST_API
 from loopx_host.lifecycle.extensions.candidate import Program
 from loopx_host.lifecycle.extensions.identity import Launcher, changes
@@ -130,7 +130,7 @@ def why_not_ready(now: Readiness) -> Refused:
     }
     summary, hint, command = sentences[now.verdict]
     blocks: dict[str, object] = {"changed": now.changed, "changed_details": now.details} if now.changed else {}
-    return refuse(now.verdict, entry.id, summary, hint=hint, next_command=command, **blocks)
+    return refusal(now.verdict, entry.id, summary, hint=hint, next_command=command, **blocks)
 
 
 def _package(entry: Entry) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _NAMED = 5  # how many changed files a refusal names
 
 def state_moved(extension_id: str) -> Refused:
     """Return the refusal of a compare-and-set that found the entry changed meanwhile."""
-    return refuse(
+    return refusal(
         "state_moved",
         extension_id,
         f"the entry of `{extension_id}` was changed by another command meanwhile; nothing was written",
@@ -28,7 +28,7 @@ def state_moved(extension_id: str) -> Refused:
 
 def changed_during_run(extension_id: str, changed: list[str], ended: Ended) -> Refused:
     """Return the refusal of an answer whose provider was not, all the time, what had been proved."""
-    return refuse(
+    return refusal(
         "changed_during_run",
         extension_id,
         f"{', '.join(changed[:_NAMED])} of `{extension_id}` changed while it ran; its answer is not trusted",
@@ -48,7 +48,7 @@ def doctor_failed(
 ) -> Refused:
     """Return the refusal of a verb whose probe failed, with the doctor document as evidence."""
     named = f"{launcher.path} -m {launcher.module}" if launcher.module else launcher.path
-    return refuse(
+    return refusal(
         "doctor_failed",
         extension_id,
         f"the doctor of `{extension_id}` ({named}) failed: {probed.reason}",

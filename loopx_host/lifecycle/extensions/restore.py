@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.errors import Refused, refusal
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import one_line
 from loopx_host.documents import restore as document
@@ -67,8 +67,8 @@ def _restored(item: ExportedExtension, ports: RestorePorts, *, execute: bool) ->
             if execute and not item["enabled"]:
                 disable(ChangeRequest(item["id"], execute=True), ports)
             status = "installed" if execute else "would_install"
-    except Refused as refusal:
-        return _row(item, "refused", refusal.code, refusal.diagnostic.summary, ports.packages)
+    except Refused as refused:
+        return _row(item, "refused", refused.code, refused.diagnostic.summary, ports.packages)
     return _row(item, status, None, None, ports.packages)
 
 
@@ -85,7 +85,7 @@ def _standing(item: ExportedExtension, state: State) -> str | None:
 def _manifest_path(item: ExportedExtension) -> str:
     path: str | None = item["manifest_path"]
     if path is None:
-        raise refuse(
+        raise refusal(
             "manifest_unreadable",
             item["id"],
             f"`{item['id']}` was installed by a tool that did not record where its manifest is",
@@ -98,7 +98,7 @@ def _exported(sources: Sources, item: ExportedExtension) -> Source:
     """Return the manifest an export names, if it still is that one. Raises Refused."""
     source = sources.open(_manifest_path(item))
     if source.manifest.digest != item["digest"] or source.manifest.id != item["id"]:
-        raise refuse(
+        raise refusal(
             "manifest_changed",
             item["id"],
             f"the manifest of `{item['id']}` at {source.path} is not the exported one",
@@ -153,4 +153,4 @@ _OWNER = ("name", "version")
 def _invalid(path: str, reason: str) -> Refused:
     shown = one_line(path, 200)
     summary = f"{shown} is not an export of loopx: {reason}"
-    return refuse("export_invalid", shown, summary, hint="make one with `loopx extension export`")
+    return refusal("export_invalid", shown, summary, hint="make one with `loopx extension export`")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
 from loopx_host.lifecycle.extensions.candidate import Candidate
 from loopx_host.lifecycle.extensions.differences import added_permissions
@@ -63,12 +63,12 @@ def _chosen(entry: Entry, to: str | None) -> Revision:
     wanted = to or entry.rollback_revision
     if wanted is None:
         summary = f"extension `{entry.id}` has no previous revision to return to"
-        raise refuse("rollback_unavailable", entry.id, summary, hint="see which are kept", next_command=show)
+        raise refusal("rollback_unavailable", entry.id, summary, hint="see which are kept", next_command=show)
     revision = next((kept for kept in entry.revisions if kept.id == wanted), None)
     if revision is None:
         summary = f"extension `{entry.id}` keeps no revision {one_line(wanted, 40)}"
-        raise refuse("revision_unknown", entry.id, summary, hint="see which are kept", next_command=show)
+        raise refusal("revision_unknown", entry.id, summary, hint="see which are kept", next_command=show)
     if revision.id == entry.active.id:
         summary = f"revision {revision.id} of `{entry.id}` is already active"
-        raise refuse("same_revision", entry.id, summary, hint="see which others are kept", next_command=show)
+        raise refusal("same_revision", entry.id, summary, hint="see which others are kept", next_command=show)
     return revision

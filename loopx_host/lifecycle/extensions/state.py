@@ -10,7 +10,7 @@ import json
 import re
 
 from loopx_host.core.canonical import canonical_digest
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import one_line
 from loopx_host.registry.manifest import REVISION_DIGITS, Manifest
@@ -127,7 +127,7 @@ class BadEntry:
     def refusal(self) -> Refused:
         """Return the refusal that using this entry meets."""
         shown = one_line(self.id, 60)
-        return refuse(
+        return refusal(
             self.code,
             shown,
             f"the state entry of `{shown}` {self.reason}",
@@ -212,7 +212,7 @@ class State:
         found = self.find(extension_id)
         if found is None:
             shown = one_line(extension_id, 60)
-            raise refuse(
+            raise refusal(
                 "extension_not_installed",
                 shown,
                 f"extension `{shown}` is not installed",
@@ -245,7 +245,7 @@ class State:
 
 
 def _damaged(location: str, reason: str) -> Refused:
-    return refuse(
+    return refusal(
         "state_damaged",
         location,
         f"the state file {location} is damaged: {reason}",

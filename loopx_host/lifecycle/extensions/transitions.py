@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
 from loopx_host.lifecycle.extensions.state import BadEntry
 
@@ -66,7 +66,7 @@ def enabled_after(entry: Entry | None, verb: str) -> bool:
 def _impossible(extension_id: str, found: Entry | None, verb: str) -> Refused:
     shown = one_line(extension_id, 60)
     if found is None:
-        return refuse(
+        return refusal(
             "extension_not_installed",
             shown,
             f"extension `{shown}` is not installed",
@@ -74,14 +74,14 @@ def _impossible(extension_id: str, found: Entry | None, verb: str) -> Refused:
             next_command=("extension", "list"),
         )
     if verb == "install":
-        return refuse(
+        return refusal(
             "already_installed",
             shown,
             f"extension `{shown}` is already installed",
             hint="a changed manifest is trusted by `upgrade`; see what is active",
             next_command=("extension", "show", shown),
         )
-    return refuse(
+    return refusal(
         "extension_disabled",
         found.id,
         f"extension `{found.id}` is disabled",

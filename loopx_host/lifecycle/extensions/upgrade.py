@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.documents import operation
 from loopx_host.lifecycle.extensions.candidate import Candidate
 from loopx_host.lifecycle.extensions.differences import added_permissions
@@ -83,7 +83,7 @@ def _is_pinned(entry: Entry, launcher: Launcher, packages: Packages) -> bool:
 def _refuse_same(entry: Entry, source: Source, launcher: Launcher | LauncherNotFound, packages: Packages) -> None:
     same = source.manifest.revision == entry.active.id
     if same and (not isinstance(launcher, Launcher) or _is_pinned(entry, launcher, packages)):
-        raise refuse(
+        raise refusal(
             "same_revision",
             entry.id,
             f"revision {entry.active.id} of `{entry.id}` is already active",
@@ -93,7 +93,7 @@ def _refuse_same(entry: Entry, source: Source, launcher: Launcher | LauncherNotF
 
 
 def _permissions_grow(source: Source, added: list[str]) -> Refused:
-    return refuse(
+    return refusal(
         "permissions_grow",
         source.manifest.id,
         f"version {source.manifest.version} asks for more permissions: {', '.join(added)}",

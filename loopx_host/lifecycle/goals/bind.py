@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_digest
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
 from loopx_host.documents import binding_receipt as document
 from loopx_host.documents.binding import binding as binding_of
@@ -152,7 +152,7 @@ def _refuse_goal(goal_id: str) -> None:
     if not plain or not goal_id[0].isalnum() or len(goal_id) > _GOAL_LENGTH:
         shown = one_line(goal_id, 60)
         hint = f"at most {_GOAL_LENGTH} letters, digits, `-`, `_` and `.`; a letter or digit first"
-        raise refuse("goal_invalid", shown, f"`{shown}` is no goal id", hint=hint)
+        raise refusal("goal_invalid", shown, f"`{shown}` is no goal id", hint=hint)
 
 
 def binding_missing(goal_id: str, capability_id: str, operation_id: str | None = None) -> Refused:
@@ -160,7 +160,7 @@ def binding_missing(goal_id: str, capability_id: str, operation_id: str | None =
     goal, capability = one_line(goal_id, 60), one_line(capability_id, 60)
     wanted = ("--operation", one_line(operation_id, 60)) if operation_id else ()
     command = ("capability", "bind", capability, "--goal-id", goal, *wanted) if wanted else ("capability", "list")
-    return refuse(
+    return refusal(
         "binding_missing",
         capability,
         f"goal `{goal}` is not bound to capability `{capability}`",
@@ -195,7 +195,7 @@ def refuse_unknown(capability_id: str, provider: CapabilityProvider, operations:
     for named in operations:
         if named not in known:
             shown = one_line(named, 60)
-            raise refuse(
+            raise refusal(
                 "operation_unknown",
                 shown,
                 f"capability `{capability_id}` has no operation `{shown}`; it has {', '.join(known)}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from loopx_host.core.canonical import canonical_digest
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.documents import binding
 from loopx_host.documents import bindings as document
@@ -88,7 +88,7 @@ def _is_binding(row: object) -> TypeGuard[Binding]:
 
 
 def _damaged(location: str, why: str) -> Refused:
-    return refuse(
+    return refusal(
         "bindings_damaged",
         location,
         f"the bindings in {location} cannot be read: {why}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
 from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
 from loopx_host.lifecycle.extensions.state import BadEntry, State
@@ -61,7 +61,7 @@ def show_capability(capability_id: str, manifest_path: str | None, ports: Catalo
     row = detail(capability_id, providers)
     if row is None:
         shown = one_line(capability_id, 60)
-        raise refuse(
+        raise refusal(
             "capability_not_found",
             shown,
             f"no capability `{shown}` is declared here",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
 from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
 from loopx_host.lifecycle.extensions.state import BadEntry
@@ -77,7 +77,7 @@ def choose_provider(
         raise _unavailable(shown, named) if providers else _absent(capability_id, shown, ports)
     if len(ready) > 1:
         owners = ", ".join(f"`{provider.entry.id}`" for provider in ready)
-        raise refuse(
+        raise refusal(
             "capability_ambiguous",
             shown,
             f"capability `{shown}` is served by {owners}; which one is yours to say",
@@ -91,7 +91,7 @@ def refuse_unowned(provider: CapabilityProvider, packages: Packages) -> None:
     """Refuse a provider that no installed distribution carries (requirement X17). Raises `provider_unowned`."""
     program = provider.readiness.program
     if program is None or packages.owner(program.launcher) is None:
-        raise refuse(
+        raise refusal(
             "provider_unowned",
             provider.entry.id,
             f"no installed distribution carries the command of `{provider.entry.id}`, so it serves no capability",
@@ -126,7 +126,7 @@ def _absent(capability_id: str, shown: str, ports: ChoicePorts) -> Refused:
     rows, _ = ports.discovery.offers(rebuild=False)
     for row in rows:
         if row["declares"] and _declares(row["declares"], capability_id):
-            return refuse(
+            return refusal(
                 "capability_unavailable",
                 shown,
                 f"capability `{shown}` comes with the extension `{row['id']}`, which nobody trusted yet",
@@ -140,7 +140,7 @@ def _absent(capability_id: str, shown: str, ports: ChoicePorts) -> Refused:
     if member is None:
         return _unavailable(shown, [])
     command = ports.packages.pip_command({"name": member["distribution"], "version": member["version"]})
-    return refuse(
+    return refusal(
         "package_not_installed",
         shown,
         f"capability `{shown}` comes with the package {member['distribution']}, which is not installed",
@@ -156,7 +156,7 @@ def _declares(declares: Declares, capability_id: str) -> bool:
 
 def _unavailable(shown: str, named: list[CapabilityProvider]) -> Refused:
     if not named:
-        return refuse(
+        return refusal(
             "capability_unavailable",
             shown,
             f"no installed extension serves capability `{shown}` under a profile",
@@ -164,7 +164,7 @@ def _unavailable(shown: str, named: list[CapabilityProvider]) -> Refused:
             next_command=("capability", "list"),
         )
     first = why_not_ready(named[0].readiness)
-    return refuse(
+    return refusal(
         "capability_unavailable",
         shown,
         f"no provider of capability `{shown}` is ready: {first.diagnostic.summary}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def refuse_mismatch(provider: CapabilityProvider, capability_id: str, answers: l
     Raises Refused `contract_mismatch`, and `plugin_hook_failed` for an answer that is no list of contracts.
     """
     if not all(isinstance(answer, list) and all(map(_is_contract, answer)) for answer in answers):
-        raise refuse(
+        raise refusal(
             "plugin_hook_failed",
             provider.entry.id,
             f"`{provider.entry.id}` declares as its contracts what is no list of contracts",
@@ -31,7 +31,7 @@ def refuse_mismatch(provider: CapabilityProvider, capability_id: str, answers: l
         effects = {operation["id"]: operation.get("effect_class") for operation in contract["operations"]}
         for operation in provider.operations:
             if effects.get(operation["id"]) != operation["effect_class"]:
-                raise refuse(
+                raise refusal(
                     "contract_mismatch",
                     provider.entry.id,
                     f"operation `{operation['id']}` of `{provider.entry.id}` is not in the contract of"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_bytes
 from loopx_host.core.digest import sha256_hex
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.limits import SCOPE_BYTES
 from loopx_host.documents import execution_envelope, governed_request
 
@@ -87,6 +87,6 @@ def scope_of(request: Mapping[str, object]) -> Scope:
 
 
 def _invalid(subject: str, why: str) -> Refused:
-    return refuse(
+    return refusal(
         "envelope_invalid", subject, f"the execution envelope of this call to `{subject}` is refused: {why}"
     )

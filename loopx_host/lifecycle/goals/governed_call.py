@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_digest
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
 from loopx_host.documents import governed_request as document
 from loopx_host.lifecycle.dispatch.schemas import inline_violations
@@ -93,7 +93,7 @@ def refuse_effect(call: GovernedCall) -> None:
     """Refuse what is not read-only: that takes an admitted turn. Raises Refused `operations_unavailable`."""
     name = call.operation["id"]
     if call.operation["effect_class"] != READ_ONLY:
-        raise refuse(
+        raise refusal(
             "operations_unavailable",
             name,
             f"operation `{name}` writes to the outside; it runs as an operation of an admitted"
@@ -108,7 +108,7 @@ def refuse_input(call: GovernedCall, payload: dict[str, object], judging: Judgin
     rows = inline_violations(judging, call.operation["request_schema"], payload)
     if rows:
         where, what = rows[0]["pointer"] or "/", rows[0]["message"]
-        raise refuse(
+        raise refusal(
             "request_schema",
             name,
             f"the input breaks the schema of `{name}` at {where}: {what}",
@@ -127,7 +127,7 @@ def opened_references(call: GovernedCall, named: dict[str, str], references: Ref
     if set(named) != needed:
         takes = ", ".join(f"--ref {reference}=PATH" for reference in sorted(needed)) or "no reference"
         summary = f"operation `{name}` takes {takes}"
-        raise refuse("reference_invalid", name, summary, hint="name exactly these")
+        raise refusal("reference_invalid", name, summary, hint="name exactly these")
     return {reference: references.resolve(reference, path) for reference, path in named.items()}
 
 
@@ -164,7 +164,7 @@ def sealed_request(call: GovernedCall, request: GovernedRequest) -> GovernedRequ
 def _not_bound(binding: Binding, operation_id: str) -> Refused:
     shown = one_line(operation_id, 60)
     operations = ", ".join(binding["operations"])
-    return refuse(
+    return refusal(
         "operation_not_bound",
         shown,
         f"goal `{binding['goal_id']}` is bound to {operations} of `{binding['capability_id']}`, not to `{shown}`",
@@ -174,7 +174,7 @@ def _not_bound(binding: Binding, operation_id: str) -> Refused:
 
 
 def _drift(binding: Binding, why: str) -> Refused:
-    return refuse(
+    return refusal(
         "binding_drift",
         binding["capability_id"],
         f"the binding of goal `{binding['goal_id']}` no longer holds: {why}",

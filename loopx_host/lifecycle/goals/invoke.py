@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_bytes
 from loopx_host.core.digest import sha256_hex
-from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.errors import Refused, refusal
 from loopx_host.core.limits import TIMEOUT_MAX_SECONDS
 from loopx_host.core.private_material import findings
 from loopx_host.core.text import one_line, stderr_tail
@@ -185,7 +185,7 @@ def _with_its_own_words(failed: Outcome) -> Outcome:
 def _narrowed(extension_id: str, verdict: object) -> float:
     """Return the time a verdict leaves. Raises Refused for a denial, and for anything that widens."""
     if isinstance(verdict, dict) and set(verdict) == {"deny"} and isinstance(verdict["deny"], str):
-        raise refuse(
+        raise refusal(
             "domain_check_denied",
             extension_id,
             f"the domain check of `{extension_id}` denies this call: {one_line(verdict['deny'], 300)}",
@@ -194,7 +194,7 @@ def _narrowed(extension_id: str, verdict: object) -> float:
     seconds = verdict.get("timeout_seconds") if isinstance(verdict, dict) and len(verdict) == 1 else None
     if isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and seconds > 0:
         return float(min(seconds, TIMEOUT_MAX_SECONDS))  # an integer of many digits has no float
-    raise refuse(
+    raise refusal(
         "plugin_hook_failed",
         extension_id,
         f"the domain check of `{extension_id}` answered what is neither a denial nor a shorter time",

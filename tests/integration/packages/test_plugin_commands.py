@@ -17,7 +17,7 @@ import pytest
 
 import loopx_host
 from loopx_host.adapters.process.descendants import snapshot
-from loopx_host.core.errors import refuse
+from loopx_host.core.errors import refusal
 from tests.support.cli import PATIENCE_SECONDS, Place, await_end
 from tests.support.packages import STRACE, needs_strace
 from tests.support.plugin_zoo import DAEMON, EXTENSION, MODULE, Zoo, refused
@@ -54,7 +54,7 @@ class Deaf:
 
     @staticmethod
     def invoke(*_: object, **__: object) -> None:
-        raise refuse(
+        raise refusal(
             "binding_missing",
             "subject",
             "a sentence",

@@ -35,7 +35,7 @@ ZOO = {
     "needs what is not there": ("import no_such_module_anywhere", LOAD),
     "leaves at once on import": ("os._exit(0)", LOAD),
     "raises a refusal on import": (
-        "from loopx_host.core.errors import refuse\nraise refuse('usage_error', 'x', 'y')",
+        "from loopx_host.core.errors import refusal\nraise refusal('usage_error', 'x', 'y')",
         LOAD,
     ),
     "crashes on import": ("import faulthandler; faulthandler.disable(); os.kill(os.getpid(), signal.SIGSEGV)", LOAD),
@@ -52,7 +52,7 @@ ZOO = {
         HOOK,
     ),
     "raises a refusal": (
-        hook("from loopx_host.core.errors import refuse\nraise refuse('usage_error', 'x', 'y')"),
+        hook("from loopx_host.core.errors import refusal\nraise refusal('usage_error', 'x', 'y')"),
         HOOK,
     ),
     "exits": (hook("sys.exit(3)"), HOOK),

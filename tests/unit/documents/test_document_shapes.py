@@ -136,7 +136,7 @@ def blocks_of_refusals() -> set[str]:
         node
         for source in PACKAGE.rglob("*.py")
         for node in ast.walk(ast.parse(source.read_text("utf-8")))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "refuse"
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "refusal"
     ]
     return {str(keyword.arg) for call in calls for keyword in call.keywords if keyword.arg is not None}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.errors import Refused, refusal
 from loopx_host.lifecycle.extensions.repair import RepairRequest, repair
 from tests.support.fakes import NOW, World, code_of, refusal_of
 
@@ -135,7 +135,7 @@ def test_entries_that_were_mended_meanwhile_stay() -> None:
 
 
 def unsafe() -> Refused:
-    return refuse("state_unsafe", "/made/up/state.json", "it is no file", hint="move it")
+    return refusal("state_unsafe", "/made/up/state.json", "it is no file", hint="move it")
 
 
 def test_what_is_no_damage_is_refused_as_it_is() -> None:

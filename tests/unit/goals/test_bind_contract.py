@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.errors import Refused, refusal
 from loopx_host.lifecycle.extensions.activation import Activation
 from loopx_host.lifecycle.goals.bindings import Bindings
 from tests.support.capabilities import IMPLEMENTS, profile, provides
@@ -162,7 +162,7 @@ def test_what_writes_nothing_asks_nobody(settings: dict[str, Any]) -> None:
 def test_a_declaring_package_that_fails_in_the_host_binds_nothing() -> None:
     made = world({})
     made.plugins = ScriptedPlugins()
-    made.plugins.refusal = refuse("plugin_hook_failed", DECLARER, "it fell over")
+    made.plugins.refusal = refusal("plugin_hook_failed", DECLARER, "it fell over")
 
     assert code_of(lambda: made.bind(provider_id=SINK)) == "plugin_hook_failed"
     assert made.bindings.data is None

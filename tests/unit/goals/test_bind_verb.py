@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.errors import Refused, refusal
 from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest
 from tests.support.capabilities import EXTERNAL_WRITE, IMPLEMENTS, operation, profile, provides
 from tests.support.fakes import World, code_of
@@ -245,7 +245,7 @@ def test_an_answer_that_is_no_contract_is_refused(answers: list[Any]) -> None:
 @pytest.mark.req("X15")
 def test_a_package_whose_hook_fails_is_not_bound() -> None:
     made = world(pinned=PLUGINS)
-    made.plugins.refusal = refuse("plugin_hook_failed", "probe-me", "it raised", hint="", next_command=("x",))
+    made.plugins.refusal = refusal("plugin_hook_failed", "probe-me", "it raised", hint="", next_command=("x",))
 
     assert code_of(made.bind) == "plugin_hook_failed"
     assert made.bindings.data is None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.errors import Refused, refusal
 from loopx_host.lifecycle.goals.envelope import make_envelope
 from tests.support.fakes import World, code_of
 from tests.support.invocations import answering, world
@@ -97,7 +97,7 @@ def test_an_answer_that_does_more_than_narrow_is_refused(answer: object, envelop
 @pytest.mark.req("X10")
 def test_a_domain_check_that_fails_is_a_refusal(envelopes: list[str]) -> None:
     made = world()
-    made.plugins.refusal = refuse("plugin_hook_failed", "probe-me", "it raised", hint="", next_command=("x",))
+    made.plugins.refusal = refusal("plugin_hook_failed", "probe-me", "it raised", hint="", next_command=("x",))
 
     assert refused_before_a_start(made, made.invoke) == "plugin_hook_failed"
     assert envelopes == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loopx_host.core.errors import Refused, refuse
+from loopx_host.core.errors import Refused, refusal
 from loopx_host.documents.sections_view import ID as SECTIONS_VIEW
 from loopx_host.registry.surfaces import projection_bytes
 from tests.support.fakes import PROGRAM, Script, code_of
@@ -81,7 +81,7 @@ def test_a_package_that_brings_no_one_schema_is_refused_before_its_provider_star
 
 def test_a_package_that_cannot_be_loaded_publishes_nothing() -> None:
     made = world(schema="note_board_v0", plugins=PLUGINS)
-    made.plugins.refusal = refuse("plugin_load_failed", "probe-me", "it raised")
+    made.plugins.refusal = refusal("plugin_load_failed", "probe-me", "it raised")
 
     assert code_of(made.publish) == "plugin_load_failed"
     assert made.processes.launches == []
