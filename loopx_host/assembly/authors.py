@@ -9,12 +9,12 @@ from loopx_host.core.diagnostics import with_commands
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
+    from loopx_host.documents.conformance import Conformance
     from loopx_host.documents.run_receipt import RunReceipt
 
 
-def conformance(path: str, *, execute: bool = True) -> dict[str, Any]:
+def conformance(path: str, *, execute: bool = True) -> Conformance:
     """Hold the provider of a manifest, or of the package in a folder, to the rules of the contract.
 
     Returns the document of ``loopx extension conformance``: ``rules`` with ``rule``, ``promise``, ``status`` and

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from loopx_host.adapters.files.references import LocalReferences
     from loopx_host.adapters.files.reports import Reports
     from loopx_host.adapters.files.state_store import FileStateStore
+    from loopx_host.adapters.files.temporary_home import TemporaryHomes
     from loopx_host.adapters.packages.command_list import CommandList
     from loopx_host.adapters.packages.environment import LocalEnvironment
     from loopx_host.adapters.packages.installed import InstalledPackages
@@ -180,6 +181,13 @@ class Container:
         from loopx_host.adapters.files.new_tree import NewDirectories
 
         return NewDirectories()
+
+    @lazy
+    def temporary_homes(self) -> TemporaryHomes:
+        """Homes that a provider under test may write to."""
+        from loopx_host.adapters.files.temporary_home import TemporaryHomes
+
+        return TemporaryHomes()
 
     @property
     def standard_modules(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from contextlib import AbstractContextManager
 
     from loopx_host.lifecycle.extensions.source import Source
 
@@ -71,4 +72,34 @@ class InitPorts(Protocol):
     @property
     def standard_modules(self) -> Collection[str]:
         """The top-level modules of the standard library."""
+        ...
+
+
+class TemporaryHome(Protocol):
+    """A directory that is gone when its block ends."""
+
+    @property
+    def path(self) -> str:
+        """Its absolute path, links resolved."""
+        ...
+
+    def names(self) -> list[str]:
+        """Return what lies in it now, sorted."""
+        ...
+
+
+class TemporaryHomes(Protocol):
+    """Homes that a provider under test may write to."""
+
+    def make(self) -> AbstractContextManager[TemporaryHome]:
+        """Return the block in which a new, empty one is there."""
+        ...
+
+
+class HasTemporaryHomes(Protocol):
+    """Has homes for providers under test."""
+
+    @property
+    def temporary_homes(self) -> TemporaryHomes:
+        """The port."""
         ...

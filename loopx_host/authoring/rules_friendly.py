@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loopx_host.authoring.conformance import Subject
+    from loopx_host.authoring.subject import Subject
     from loopx_host.lifecycle.extensions.process import Ended
 
     Verdict = str | None  # what is wrong, as a clause, or None
@@ -24,10 +24,6 @@ EMPTY = b""
 ARRAY = b"[]"
 OTHER_VERSION = b'{"schema_version": "of_another_protocol_v0"}'
 LARGE = json.dumps({"schema_version": "of_another_protocol_v0", "text": "x" * (REQUEST_BYTES - 200)}).encode()
-
-
-class Skip(Exception):  # noqa: N818 (not an error: the rule has nothing to look at)
-    """A rule that does not apply; the message says why."""
 
 
 def doctor_passes(subject: Subject) -> Verdict:

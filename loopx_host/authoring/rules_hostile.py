@@ -15,10 +15,10 @@ from loopx_host.authoring.rules_friendly import (
     LARGE,
     NOT_JSON,
     OTHER_VERSION,
-    Skip,
     fails_cleanly,
     survivors,
 )
+from loopx_host.authoring.subject import Skip
 from loopx_host.core.limits import DEPTH
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import excerpt
@@ -26,8 +26,8 @@ from loopx_host.lifecycle.extensions.process import STDERR, STDOUT, TIMEOUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from loopx_host.authoring.conformance import Subject
     from loopx_host.authoring.rules_friendly import Rule, Verdict
+    from loopx_host.authoring.subject import Subject
     from loopx_host.lifecycle.extensions.process import Ended
 
     Runs = list[tuple[str, Ended]]

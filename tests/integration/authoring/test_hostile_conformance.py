@@ -10,8 +10,8 @@ from typing import cast
 import pytest
 
 from loopx_host.authoring import rules_hostile
-from loopx_host.authoring.conformance import GROUPS, RULES, Subject
-from loopx_host.authoring.rules_friendly import Skip
+from loopx_host.authoring.conformance import GROUPS, RULES
+from loopx_host.authoring.subject import Skip, Subject
 from loopx_host.lifecycle.extensions.process import STDOUT, TIMEOUT, Ended
 from tests.support.cli import Answer, Loopx
 
