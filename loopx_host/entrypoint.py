@@ -49,7 +49,7 @@ def run(argv: list[str]) -> int:
             return _write(f"loopx {__version__}\n")
         if argv in (["--help"], ["-h"], []):
             return _help()
-        from loopx_host.cli.main import dispatch
+        from loopx_host.cli.dispatch import dispatch
 
         return dispatch(argv, __version__)
     except KeyboardInterrupt:  # before the route is known there is nothing to say and nothing to undo
@@ -57,14 +57,14 @@ def run(argv: list[str]) -> int:
 
 
 def _help() -> int:
-    from loopx_host.assembly.operations import Operations
-    from loopx_host.cli.top_help import top_help
+    from loopx_host.assembly.container import Container
+    from loopx_host.cli.help import top_help_of
 
-    return _write(top_help(Operations().package_commands()))
+    return _write(top_help_of(Container()))
 
 
 def _write(text: str) -> int:
-    """Write one of the two static answers."""
+    """Write one of the two answers that need no route."""
     try:
         os.write(1, text.encode("utf-8", "backslashreplace"))
     except BrokenPipeError:

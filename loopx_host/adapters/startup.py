@@ -14,7 +14,16 @@ from loopx_host.core.errors import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from contextlib import AbstractContextManager
+    from typing import Any, Protocol
+
+    class Waiting(Protocol):
+        """Signals, raised at once inside the block: a run takes as long as it takes."""
+
+        def waiting(self) -> AbstractContextManager[None]:
+            """Return the block."""
+            ...
+
 
 DIAGNOSIS_SCHEMA = "loopx_performance_diagnosis_v0"
 _BARE = ("-c", "pass")
@@ -40,12 +49,23 @@ _CALLS = {
 _TARGETS_MS = (50, 100, 200)
 
 
-def diagnose(pairs: int) -> dict[str, Any]:
-    """Return start-up figures: medians, 95th percentiles and paired ratios of `pairs` alternating runs.
+class StartUp:
+    """Measures how long this installation takes to start."""
 
-    The first pair warms caches and is dropped. Milliseconds are wall time from fork to exit. Raises Refused
-    `start_up_failed`.
-    """
+    def __init__(self, interrupts: Waiting) -> None:
+        self._interrupts = interrupts
+
+    def diagnose(self, pairs: int) -> dict[str, Any]:
+        """Return start-up figures: medians, 95th percentiles and paired ratios of `pairs` alternating runs.
+
+        The first pair warms caches and is dropped. Milliseconds are wall time from fork to exit. Raises Refused
+        `start_up_failed`, Interrupted.
+        """
+        with self._interrupts.waiting():
+            return _diagnose(pairs)
+
+
+def _diagnose(pairs: int) -> dict[str, Any]:
     rows = [_row(name, words, pairs) for name, words in _ROUTES.items()]
     by_route = {row["route"]: row for row in rows}
     return {

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from loopx_host.adapters.process.plugin_process import ForkedPlugins
     from loopx_host.adapters.process.runner import ProcessRunner
     from loopx_host.adapters.process.warm import WarmSupervisors
+    from loopx_host.adapters.startup import StartUp
     from loopx_host.assembly.command_host import CommandHost
 else:
 
@@ -280,6 +281,13 @@ class Container:
         from loopx_host.adapters.process.plugin_process import ForkedPlugins
 
         return ForkedPlugins(self.interrupts, load)
+
+    @lazy
+    def start_up(self) -> StartUp:
+        """How long this installation takes to start."""
+        from loopx_host.adapters.startup import StartUp
+
+        return StartUp(self.interrupts)
 
     @property
     def command_host(self) -> CommandHost:

@@ -1,16 +1,16 @@
-"""Completion scripts, written from the table of commands.
+"""Completion scripts, written from the index and the routes of all commands.
 
 Words and flags only: a script never calls loopx, so completing costs nothing and runs nothing.
 """
 
 from __future__ import annotations
 
-from loopx_host.cli.common import COMMON, FORMATS
-from loopx_host.cli.routes import ROUTES
+from loopx_host.cli.index import COMMON, FORMATS, ROWS
+from loopx_host.cli.route import routes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from loopx_host.cli.routes import Route
+    from loopx_host.cli.route import Route
 
 _PATH_FLAGS = (
     "--manifest",
@@ -30,12 +30,12 @@ def script(shell: str) -> str:
 
 def first_words() -> list[str]:
     """Return what may stand first on a command line."""
-    return sorted({route.words[0] for route in ROUTES})
+    return sorted({row.words[0] for row in ROWS})
 
 
 def second_words(first: str) -> list[str]:
     """Return what may follow `first`; empty when `first` is a whole command."""
-    return sorted(route.words[1] for route in ROUTES if route.words[0] == first and len(route.words) > 1)
+    return sorted(row.words[1] for row in ROWS if row.words[0] == first and len(row.words) > 1)
 
 
 def flags(route: Route) -> list[str]:
@@ -52,10 +52,10 @@ def choices(route: Route) -> list[str]:
 
 def value_flags() -> list[str]:
     """Return every flag that is followed by a value, sorted."""
-    common = {flag for flag, (takes_value, _) in COMMON.items() if takes_value}
+    common = {flag for flag, (value, _) in COMMON.items() if value is not None}
     own = {
         name
-        for route in ROUTES
+        for route in routes()
         for argument in route.arguments
         for name in argument.names
         if name.startswith("-") and argument.settings.get("action") != "store_true"
@@ -64,7 +64,7 @@ def value_flags() -> list[str]:
 
 
 def _bash() -> str:
-    cases = "\n".join(_bash_case(route) for route in ROUTES)
+    cases = "\n".join(_bash_case(route) for route in routes())
     groups = "\n".join(
         f'        "{first}") words="{" ".join(second_words(first))}" ;;'
         for first in first_words()
@@ -119,7 +119,7 @@ def _fish() -> str:
             f"{' '.join(second_words(first))}' -a {second}"
             for second in second_words(first)
         ]
-    for route in ROUTES:
+    for route in routes():
         seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in route.words)
         lines += [f"complete -c loopx -n '{seen}' -l {flag.lstrip('-')}{_value(flag)}" for flag in flags(route)]
         lines += [f"complete -c loopx -n '{seen}' -a {word}" for word in choices(route)]

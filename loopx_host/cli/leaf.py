@@ -1,17 +1,18 @@
-"""The argparse parser of one leaf command, built from its row in the table."""
+"""The argparse parser of one leaf command, built from its route."""
 
 from __future__ import annotations
 
 import argparse
 
-from loopx_host.cli.common import COMMON, usage
+from loopx_host.cli.command_line import usage
+from loopx_host.cli.index import COMMON
 from loopx_host.core.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from loopx_host.cli.routes import Route
+    from loopx_host.cli.route import Route
 
 _WIDTH = 100  # a fixed width: asking the terminal imports shutil, bz2 and lzma
 
@@ -36,11 +37,11 @@ class LeafParser(argparse.ArgumentParser):
         self._route = route
         for argument in route.arguments:
             self.add_argument(*argument.names, **argument.settings)
-        # Read before the parser is built (cli.common); listed here for the help.
+        # Read before the parser is built (cli.command_line); listed here for the help.
         group = self.add_argument_group("options of every command")
-        for flag, (takes_value, text) in COMMON.items():
+        for flag, (value, text) in COMMON.items():
             metavar = flag.strip("-").upper().replace("-", "_")
-            if takes_value:
+            if value is not None:
                 group.add_argument(flag, metavar=metavar, help=text)
             else:
                 group.add_argument(flag, action="store_true", help=text)

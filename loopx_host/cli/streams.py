@@ -38,6 +38,11 @@ def is_terminal(descriptor: int = STDOUT) -> bool:
         return False
 
 
+def takes_colour() -> bool:
+    """Whether standard output is a terminal with colours; ``TERM=dumb`` and ``NO_COLOR`` get plain text."""
+    return is_terminal() and os.environ.get("TERM", "dumb") != "dumb" and "NO_COLOR" not in os.environ
+
+
 def _write(descriptor: int, text: str) -> None:
     view = memoryview(text.encode("utf-8", "backslashreplace"))
     while view:

@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 
 from loopx_host.authoring import documents
-from loopx_host.cli.routes import EXECUTE, ROUTES, Route
+from loopx_host.cli.arguments import EXECUTE
+from loopx_host.cli.route import Route, routes
 from tests.support.capabilities import CAPABILITY, IMPLEMENTS, operation, provides
 from tests.support.lifecycle import ROOT
 from tests.support.packages import manifest, offering, write
@@ -105,7 +106,7 @@ def command_line(act: Recorder) -> None:
 
 def help_of_commands(act: Recorder) -> None:
     """The help of each route, and what it says to an option that it does not have."""
-    for route in ROUTES:
+    for route in routes():
         words = " ".join(route.words)
         if act.format == "text":
             act.step(f"help: {words}", *route.words, "--help", state=False)
@@ -605,7 +606,7 @@ def test_every_command_answers_as_it_was_recorded(root: Path, bare: Path, name: 
 def test_every_route_is_recorded_in_what_it_answers_refuses_and_does() -> None:
     steps = [step for path in FOLDER.iterdir() for step in _recorded_steps(path)]
 
-    missing = {" ".join(route.words): _missing(route, steps) for route in ROUTES}
+    missing = {" ".join(route.words): _missing(route, steps) for route in routes()}
 
     assert {words: kinds for words, kinds in missing.items() if kinds} == {}
 

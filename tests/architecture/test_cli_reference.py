@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopx_host.cli.routes import ROUTES, Route
+from loopx_host.cli.route import Route, routes
 from loopx_host.core.codes import CODES
 from tests.support.cli_reference import PAGE, page
 
@@ -19,7 +19,7 @@ def test_the_page_is_the_one_the_generator_writes() -> None:
     assert PAGE.read_text("utf-8") == page(), "run: python -m tests.support.cli_reference"
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: " ".join(route.words))
+@pytest.mark.parametrize("route", routes(), ids=lambda route: " ".join(route.words))
 def test_a_command_has_a_heading_and_all_its_arguments(route: Route) -> None:
     section = page().partition(f"\n### loopx {' '.join(route.words)}\n")[2].partition("\n### ")[0]
 

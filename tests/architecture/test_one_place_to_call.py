@@ -13,7 +13,7 @@ PACKAGE = ROOT / "loopx_host"
 STARTERS = {
     "lifecycle/dispatch/call_provider.py": "sends a provider a request",
     "lifecycle/extensions/probe.py": "runs the doctor, which proves and gets no request",
-    "authoring/conformance.py": "holds a provider that nobody trusted yet to the rules",
+    "authoring/subject.py": "holds a provider that nobody trusted yet to the rules",
     "adapters/packages/programs.py": "asks a prerequisite for its version",
 }
 

@@ -69,7 +69,7 @@ def test_there_are_packages_to_look_at() -> None:
         ("from loopx_host import assembly\n", "loopx_host.assembly"),
         ("def f():\n    from loopx_host.core import text\n", "loopx_host.core"),
         ("import importlib\nimportlib.import_module('loopx_host.core')\n", "loopx_host.core"),
-        ("import loopx_host\nloopx_host.assembly.operations\n", "loopx_host.assembly"),
+        ("import loopx_host\nloopx_host.assembly.container\n", "loopx_host.assembly"),
         ("from loopx_host import *\n", "loopx_host.*"),
     ],
 )

@@ -110,7 +110,7 @@ def test_a_dear_import_in_the_package_is_seen_on_every_route(route: str, words: 
     ("route", "module", "dear"),
     [
         ("--version", "entrypoint", "argparse"),
-        ("--help", "cli.top_help", "json"),
+        ("--help", "cli.help", "json"),
         ("leaf --help", "cli.leaf", "subprocess"),
         ("extension list", "lifecycle.extensions.listing", "argparse"),
         ("extension show", "lifecycle.extensions.listing", "subprocess"),

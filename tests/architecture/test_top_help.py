@@ -1,12 +1,14 @@
-"""The constant of `loopx --help` says what the tables of commands and common options say."""
+"""What `loopx --help` shows is what the index of commands and their routes say."""
 
 from __future__ import annotations
 
 import re
 
-from loopx_host.cli.common import COMMON, FORMATS
-from loopx_host.cli.routes import ROUTES
-from loopx_host.cli.top_help import TOP_HELP
+from loopx_host.cli.help import UNKNOWN_PACKAGES, top_help
+from loopx_host.cli.index import COMMON, FORMATS
+from loopx_host.cli.route import routes
+
+TOP_HELP = top_help([])
 
 HELP_ONLY = {"--help", "--version"}
 
@@ -20,7 +22,7 @@ def block(title: str) -> list[str]:
 def test_it_lists_every_route_with_its_summary_in_the_order_of_the_table() -> None:
     listed = [tuple(re.split(r"\s{2,}", line, maxsplit=1)) for line in block("commands")]
 
-    assert listed == [(" ".join(route.words), route.summary) for route in ROUTES]
+    assert listed == [(" ".join(route.words), route.summary) for route in routes()]
 
 
 def test_it_lists_every_common_option_with_its_help() -> None:
@@ -36,7 +38,7 @@ def test_an_option_shows_a_value_exactly_when_it_takes_one() -> None:
 
     shown = {line.split()[0]: len(re.split(r"\s{2,}", line)[0].split()) == 2 for line in lines}
 
-    assert shown == {flag: takes_value for flag, (takes_value, _) in COMMON.items()}
+    assert shown == {flag: value is not None for flag, (value, _) in COMMON.items()}
 
 
 def test_it_lists_the_formats() -> None:
@@ -50,4 +52,17 @@ def test_it_is_plain_ascii_that_ends_with_one_line_feed() -> None:
 
 
 def test_its_example_is_one_of_a_command() -> None:
-    assert block("example")[0] in {route.example for route in ROUTES}
+    assert block("example")[0] in {route.example for route in routes()}
+
+
+def test_no_words_are_too_long_for_their_column() -> None:
+    lines = [*block("commands"), *block("options of every command")]
+
+    assert [line for line in lines if "  " not in line and not set(line.split(", ")) <= HELP_ONLY] == []
+
+
+def test_the_commands_of_packages_follow_our_own() -> None:
+    assert top_help([["repo-health", "Look at a repository", "off"]]) == TOP_HELP.replace(
+        "\n\noptions of", "\n  repo-health                   Look at a repository (off)\n\noptions of"
+    )
+    assert top_help(None) == TOP_HELP.replace("\n\noptions of", f"\n{UNKNOWN_PACKAGES}\n\noptions of")

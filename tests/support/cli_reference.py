@@ -1,4 +1,4 @@
-"""docs/reference/cli.md, written from the tables that the command line itself uses.
+"""docs/reference/cli.md, written from the index and the routes that the command line itself uses.
 
 ``python -m tests.support.cli_reference`` writes the page anew; a test compares the two.
 """
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loopx_host.cli.common import COMMON
-from loopx_host.cli.routes import GROUPS, ROUTES
+from loopx_host.cli.index import COMMON, GROUPS
+from loopx_host.cli.route import routes
 
 if TYPE_CHECKING:
-    from loopx_host.cli.routes import Argument, Route
+    from loopx_host.cli.route import Argument, Route
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 _TOP = """\
@@ -35,13 +35,13 @@ def page() -> str:
 def _lines() -> Iterator[str]:
     yield _TOP
     yield "\n## Options of every command\n\n| option | what it does |\n|---|---|\n"
-    for flag, (takes_value, text) in COMMON.items():
-        yield f"| `{flag}{' ' + _metavar(flag) if takes_value else ''}` | {_cell(text)} |\n"
+    for flag, (value, text) in COMMON.items():
+        yield f"| `{flag}{' ' + _metavar(flag) if value is not None else ''}` | {_cell(text)} |\n"
     yield "| `--help`, `-h` | show how the command is written |\n"
     for group, summary in GROUPS.items():
         yield f"\n## loopx {group}\n\n{_sentence(summary)}\n"
-        yield from (line for route in ROUTES if route.words[0] == group for line in _route(route))
-    alone = [route for route in ROUTES if route.words[0] not in GROUPS]
+        yield from (line for route in routes() if route.words[0] == group for line in _route(route))
+    alone = [route for route in routes() if route.words[0] not in GROUPS]
     if alone:
         yield "\n## Commands of one word\n"
     yield from (line for route in alone for line in _route(route))

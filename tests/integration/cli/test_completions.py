@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from loopx_host.cli.common import COMMON
-from loopx_host.cli.routes import ROUTES, Route
+from loopx_host.cli.index import COMMON
+from loopx_host.cli.route import Route, routes
 from tests.support.cli import Loopx
 
+ROUTES = routes()
 BASH = shutil.which("bash")
 # Completes the last of its arguments as bash would after TAB and prints one candidate per line.
 COMPLETE = """\

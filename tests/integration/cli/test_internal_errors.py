@@ -27,8 +27,8 @@ def run_with(loopx: Loopx, before: str, *words: str) -> Answer:
 
 
 BUG = (
-    "from loopx_host.assembly.operations import Operations; "
-    "Operations.list = lambda self: (_ for _ in ()).throw(KeyError('a bug'))"
+    "from loopx_host.lifecycle.extensions import listing; "
+    "listing.list_extensions = lambda ports: (_ for _ in ()).throw(KeyError('a bug'))"
 )
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loopx_host.cli.routes import EXECUTE, ROUTES
+from loopx_host.cli.arguments import EXECUTE
+from loopx_host.cli.route import routes
 from tests.support.cli import Loopx
 from tests.support.lifecycle import Subject, installed, tree, words
 from tests.support.previews import PREVIEWS, of_install
@@ -42,7 +43,7 @@ def test_a_preview_touches_nothing_and_starts_no_provider(loopx: Loopx, verb: st
 
 @pytest.mark.req("X2")
 def test_every_command_that_takes_execute_has_its_preview_test() -> None:
-    mutating = {route.words[1] for route in ROUTES if route.words[0] == "extension" and EXECUTE in route.arguments}
+    mutating = {route.words[1] for route in routes() if route.words[0] == "extension" and EXECUTE in route.arguments}
 
     # The previews of publishing are tests/unit/surfaces/test_publish_projection.py's.
     assert mutating <= {*PREVIEWS, "publish-projection"}

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from loopx_host.cli.routes import EXECUTE, PLAN, ROUTES
+from loopx_host.cli.arguments import EXECUTE, PLAN
+from loopx_host.cli.route import routes
 from tests.support.cli import Loopx
 from tests.support.lifecycle import SPOKEN, Subject, copies, installed, tree
 from tests.support.previews import PREVIEWS
@@ -188,7 +189,7 @@ def test_every_verb_has_another_plan(loopx: Loopx) -> None:
 
 def test_every_command_that_changes_something_takes_a_plan() -> None:
     """These start a provider or write a copy: there is no state they could bind."""
-    mutating = [route for route in ROUTES if EXECUTE in route.arguments]
+    mutating = [route for route in routes() if EXECUTE in route.arguments]
 
     without = [" ".join(route.words) for route in mutating if PLAN not in route.arguments]
     assert sorted(without) == [

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from loopx_host.authoring import names, scaffold
 from loopx_host.authoring.init import DEFAULT_VERSION, InitRequest, init
-from loopx_host.cli.routes import VERSION
+from loopx_host.cli.commands.extension.init import VERSION
 from loopx_host.core.errors import Refused
 from loopx_host.registry import grammar
 from tests.support.project_files import ROOT

@@ -7,9 +7,10 @@ import re
 import pytest
 
 from loopx_host.cli import completions
-from loopx_host.cli.common import COMMON, FORMATS
-from loopx_host.cli.routes import ROUTES
+from loopx_host.cli.index import COMMON, FORMATS
+from loopx_host.cli.route import routes
 
+ROUTES = routes()
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -35,7 +36,7 @@ def test_a_script_calls_nothing(shell: str) -> None:
 
 
 def test_a_flag_that_takes_a_value_is_known_as_one() -> None:
-    taking = {flag for flag, (takes_value, _) in COMMON.items() if takes_value}
+    taking = {flag for flag, (value, _) in COMMON.items() if value is not None}
 
     assert taking | {"--manifest", "--to", "--plan", "--pairs", "--version"} <= set(completions.value_flags())
     assert {"--execute", "--debug", "--strict", "--rebuild"} & set(completions.value_flags()) == set()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from loopx_host.cli.routes import find
+from loopx_host.cli.command_line import CommandLine
 from loopx_host.documents.catalog import MODULES, document
 from tests.support.document_shapes import closed_schema, fields, shape_of
 
@@ -56,14 +56,19 @@ def _with_containment(value: Any) -> Any:
 
 
 def ours() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Return (where, name, document) of every document that is not one of a package's command."""
+    """Return (where, name, document) of every document that is not one of a package's command.
+
+    A command answers with the documents that its row of the index names, with a refusal, or with help.
+    """
     for recording in RECORDINGS:
         for label, words, answer in steps(recording):
             name = NAME_OF.get(answer.get("schema_version"))
             if name is not None:
+                row = CommandLine(list(words)).row
+                assert row is None or name in (*row.documents, "error", "help"), (label, name)
                 yield f"{recording.name}: {label}", name, answer
             else:
-                assert "$schema" in answer or find(list(words)) is None, (label, answer)
+                assert "$schema" in answer or CommandLine(list(words)).row is None, (label, answer)
 
 
 DOCUMENTS = list(ours())

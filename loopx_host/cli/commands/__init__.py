@@ -1,0 +1,1 @@
+"""The commands, one module each: how it is written (`ROUTE`) and how it is served (`serve`)."""

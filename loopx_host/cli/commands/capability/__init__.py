@@ -1,0 +1,1 @@
+"""`loopx capability …`."""

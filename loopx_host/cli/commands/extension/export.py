@@ -1,0 +1,40 @@
+"""`loopx extension export`."""
+
+from __future__ import annotations
+
+from loopx_host.cli.arguments import EXECUTE
+from loopx_host.cli.route import Argument, Route
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Protocol
+
+    from loopx_host.assembly.container import Container
+
+    class Arguments(Protocol):
+        output: str | None
+        execute: bool
+
+
+OUTPUT = Argument("--output", metavar="PATH", help="write a file instead of standard output; needs --execute")
+ROUTE = Route("extension export", (OUTPUT, EXECUTE), "--output extensions.json --execute")
+
+
+def serve(container: Container, arguments: Arguments) -> Mapping[str, object]:
+    """Answer with the document itself where there is no ``--output``."""
+    from loopx_host.cli.render.as_json import to_json
+    from loopx_host.documents.operation import export_to_file
+    from loopx_host.lifecycle.extensions.export import export
+
+    document = export(container)
+    if arguments.output is None:
+        return document
+    if arguments.execute:
+        container.exports.write(arguments.output, to_json(document, indent=True))
+    return export_to_file(
+        output=arguments.output,
+        extensions=[row["id"] for row in document["extensions"]],
+        skipped=document["skipped"],
+        executed=arguments.execute,
+    )

@@ -1,0 +1,1 @@
+"""Commands of one word, about the host itself."""
