@@ -12,11 +12,8 @@ from loopx_host.adapters.process import kernel, landlock, rlimits, seccomp, syst
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from loopx_host.documents.parts import Limit
     from loopx_host.lifecycle.extensions.process import Grants, Limits
-
-    Row = dict[str, Any]
 
 PROCESS, LIMITS, CONTAINED, NAMESPACED = RUNGS = ("process", "limits", "contained", "namespaced")
 NO_NEW_SESSION = "no-new-session"
@@ -110,7 +107,7 @@ def open_references(fence: Fence) -> None:
             landlock.open_pinned(path)
 
 
-def confine(fence: Fence, *, namespaced: bool) -> list[Row]:
+def confine(fence: Fence, *, namespaced: bool) -> list[Limit]:
     """Give up everything the level says, in this process, for good; return the rows.
 
     `namespaced` says that the process is in namespaces of its own already.
@@ -139,7 +136,7 @@ def confine(fence: Fence, *, namespaced: bool) -> list[Row]:
     ]
 
 
-def reached(rows: list[Row], *, namespaced: bool) -> str:
+def reached(rows: list[Limit], *, namespaced: bool) -> str:
     """Return the highest rung whose every row holds."""
     holds = {row["limit"]: row["enforced"] for row in rows}
     if not all(holds[name] for name in _RESOURCE_ROWS if name in holds):
@@ -149,12 +146,12 @@ def reached(rows: list[Row], *, namespaced: bool) -> str:
     return NAMESPACED if namespaced else CONTAINED
 
 
-def deciding(rows: list[Row]) -> list[str]:
+def deciding(rows: list[Limit]) -> list[str]:
     """Return the names of what is not enforced and keeps a rung from being reached."""
     return [row["limit"] for row in rows if not row["enforced"] and row["limit"] != "processes"]
 
 
-def _row(limit: str, value: str, holders: list[tuple[str, bool]]) -> Row:
+def _row(limit: str, value: str, holders: list[tuple[str, bool]]) -> Limit:
     by = [name for name, holds in holders if holds]
     return {"limit": limit, "value": value, "enforced": bool(by), "by": by[0] if by else _NOTHING}
 
@@ -163,7 +160,7 @@ def _attributes_value(namespaced: bool) -> str:
     return "private directory" if namespaced else "none"
 
 
-def _not_contained(fence: Fence) -> list[Row]:
+def _not_contained(fence: Fence) -> list[Limit]:
     network = "outbound" if fence.network else "none"
     wanted = (
         *(("network", network), ("file_writes", "private directory"), ("file_attributes", "none")),
@@ -172,7 +169,7 @@ def _not_contained(fence: Fence) -> list[Row]:
     return [_row(limit, value, []) for limit, value in wanted]
 
 
-def _sessions_row(fence: Fence, calls: bool) -> list[Row]:
+def _sessions_row(fence: Fence, calls: bool) -> list[Limit]:
     return [] if fence.level.sessions else [_row("sessions", "one", [("seccomp", calls)])]
 
 

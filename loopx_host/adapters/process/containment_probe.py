@@ -10,9 +10,8 @@ from loopx_host.lifecycle.extensions.process import Grants, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from loopx_host.documents.host_doctor import Reach
+    from loopx_host.documents.parts import Limit
 
 _ANY_DIRECTORY = "/usr"  # nothing is written: the process ends as soon as it is confined
 _NEEDS = {
@@ -40,7 +39,7 @@ class ForkedContainmentProbe:
         return {"default": default, "highest": max(default, highest, key=confinement.RUNGS.index), "reasons": reasons}
 
 
-def _try(rung: str) -> tuple[str, list[dict[str, Any]], str | None]:
+def _try(rung: str) -> tuple[str, list[Limit], str | None]:
     return spawn.trial(Fence(Level(rung), _ANY_DIRECTORY, os.devnull, Grants(), Limits(1)))
 
 

@@ -8,14 +8,14 @@ command line is one too, for the case that its supervisor is killed; what came a
 from __future__ import annotations
 
 import os
-import select
 import signal
 import time
 
-from loopx_host.adapters.process import kernel
+from loopx_host.adapters.process import descriptors, kernel
 
 _SWEEP_SECONDS = 5.0
 _MOMENT_SECONDS = 0.001
+_KILLED_SECONDS = 0.1
 _EVERYBODY = -1  # every process this one may signal, but itself
 _START_TIME_FIELD = 19  # of /proc/<pid>/stat, counted after the parenthesised name
 
@@ -122,39 +122,36 @@ def _reap(pid: int) -> bool:
 
 def _await(pid: int) -> None:
     """Wait a moment for the end of a child that was killed."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except (AttributeError, OSError):
-        time.sleep(0.001)
+    descriptor = descriptors.of_process(pid)
+    if descriptor < 0:
+        time.sleep(_MOMENT_SECONDS)
         return
-    waiter = select.poll()
-    waiter.register(descriptor, select.POLLIN)
-    waiter.poll(100)
+    descriptors.ready((descriptor,), _KILLED_SECONDS)
     os.close(descriptor)
 
 
 def _below(pid: int) -> list[int]:
     """Return all descendants of `pid`, children before grandchildren."""
-    found: list[int] = []
+    below: list[int] = []
     waiting = [pid]
     while waiting:
         children = _children(waiting.pop())
-        found += children
+        below += children
         waiting += children
-    return found
+    return below
 
 
 def _children(pid: int) -> list[int]:
     """Return the children of `pid`, those of each of its threads."""
-    found: list[int] = []
+    children: list[int] = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{thread}/children", "rb") as listed:
-                found += [int(child) for child in listed.read().split()]
+                children += [int(child) for child in listed.read().split()]
     except (FileNotFoundError, ProcessLookupError):
         if pid == os.getpid():  # a kernel without CONFIG_PROC_CHILDREN
             return _children_by_scan(pid)
-    return found
+    return children
 
 
 def _children_by_scan(parent: int) -> list[int]:

@@ -23,6 +23,15 @@ ASKING_TO_STOP = tuple(
 _SIGNAL_BASE = 128
 
 
+def wakeup_descriptor() -> int:
+    """Return a descriptor, which does not block, that becomes readable with every signal that is handled here."""
+    reading, writing = os.pipe()  # both ends close on exec
+    os.set_blocking(reading, False)
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    return reading
+
+
 class Interrupts:
     """Signals as something to look at: an arriving one is kept in `pending` and wakes `descriptor`.
 
@@ -40,10 +49,7 @@ class Interrupts:
 
     def install(self) -> None:
         """Handle the signals of this process; one that was ignored at the start (nohup) stays ignored."""
-        self.descriptor, write_end = os.pipe()  # both ends close on exec
-        os.set_blocking(self.descriptor, False)
-        os.set_blocking(write_end, False)
-        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+        self.descriptor = wakeup_descriptor()
         for number in ASKING_TO_STOP:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._arrived)

@@ -10,9 +10,7 @@ from __future__ import annotations
 import json
 import os
 import resource
-import select
 import signal
-import warnings
 
 from loopx_host.core.errors import refusal
 
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 
 DEADLINE_SECONDS = 5.0
 MEMORY_BYTES = 512 * 1024 * 1024  # beyond what the process has when it forks
-_CHUNK = 1 << 16
 _ANSWER_BYTES = 1 << 20
 
 
@@ -57,61 +54,48 @@ class ForkedJudge:
                 return {"code": error.code, "message": str(error)}
             return []
 
-        said = self._in_child(checked)
-        if said == []:
+        fault = self._in_child(checked)
+        if fault == []:
             return
-        if isinstance(said, dict):
-            raise schemas.SchemaError(str(said["code"]), str(said["message"]))
+        if isinstance(fault, dict):
+            raise schemas.SchemaError(str(fault["code"]), str(fault["message"]))
         raise schemas.SchemaError("schema_invalid", f"{bundle.path} costs more time or memory than a schema may")
 
     def _in_child(self, work: Callable[[], object]) -> object:
         """Return what `work` returned in a child, as JSON carries it; None when it did not within the bounds."""
-        # Loaded before the fork: the child must wait for no import lock.
+        # Loaded where there is something to judge, and before the fork: the child must wait for no import lock.
         import jsonschema_rs  # noqa: F401
 
-        reading, writing = os.pipe()
+        from loopx_host.adapters.process.child import Child
+
         try:
-            child = _fork()
+            child = Child.forked(lambda answer: _answer(answer, work), writes=1)
         except OSError as error:
-            os.close(reading)
-            os.close(writing)
             summary = f"no process could be started to judge by a schema: {error.strerror}"
             raise refusal("no_processes", "schema", summary) from None
-        if child == 0:
-            _answer(writing, work)
-        os.close(writing)
         try:
-            if self._interrupts is None:
-                return _parsed(_read(reading, self._deadline_seconds))
-            with self._interrupts.waiting():
-                return _parsed(_read(reading, self._deadline_seconds))
+            return _parsed(self._heard(child.pipes.ours[0]))
         finally:
-            os.close(reading)
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+            child.end()
+
+    def _heard(self, answer: int) -> bytes:
+        """Return what the child wrote before it closed its end, or nothing at the deadline."""
+        from loopx_host.adapters.process.descriptors import read_all
+
+        if self._interrupts is None:
+            return read_all(answer, seconds=self._deadline_seconds, at_most=_ANSWER_BYTES) or b""
+        with self._interrupts.waiting():
+            return read_all(answer, seconds=self._deadline_seconds, at_most=_ANSWER_BYTES) or b""
 
 
-def _fork() -> int:
-    with warnings.catch_warnings():
-        # In a program with threads Python warns of locks the child could wait for. This child judges and exits;
-        # should it wait, the deadline ends it and the answer is None.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return os.fork()
+def _answer(answer: int, work: Callable[[], object]) -> None:
+    """Do the work and say what came of it, in the child."""
+    from loopx_host.adapters.process.descriptors import write_all
 
-
-def _answer(writing: int, work: Callable[[], object]) -> None:
-    """Do the work and say what came of it, in the child; leaves without running anything the parent registered."""
-    status = 1
-    try:
-        for number in (signal.SIGINT, signal.SIGQUIT):  # a terminal sends these to both; the parent decides
-            signal.signal(number, signal.SIG_IGN)
-        _bound_memory()
-        data = memoryview(json.dumps(work()).encode("ascii"))
-        while data:
-            data = data[os.write(writing, data) :]
-        status = 0
-    finally:
-        os._exit(status)
+    for number in (signal.SIGINT, signal.SIGQUIT):  # a terminal sends these to both; the parent decides
+        signal.signal(number, signal.SIG_IGN)
+    _bound_memory()
+    write_all(answer, json.dumps(work()).encode("ascii"))
 
 
 def _bound_memory() -> None:
@@ -126,25 +110,6 @@ def _bound_memory() -> None:
     bound = present + MEMORY_BYTES
     if hard == resource.RLIM_INFINITY or bound < hard:
         resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
-
-
-def _read(reading: int, seconds: float) -> bytes:
-    """Return what the child wrote before it closed its end, or nothing at the deadline."""
-    import time
-
-    deadline = time.monotonic() + seconds
-    waiter = select.poll()
-    waiter.register(reading, select.POLLIN)
-    kept = bytearray()
-    while len(kept) < _ANSWER_BYTES:
-        remaining = deadline - time.monotonic()
-        if remaining <= 0 or not waiter.poll(int(remaining * 1000) + 1):
-            return b""
-        chunk = os.read(reading, _CHUNK)
-        if not chunk:
-            return bytes(kept)
-        kept += chunk
-    return b""
 
 
 def _parsed(data: bytes) -> object:

@@ -10,6 +10,8 @@ import os
 import signal
 
 from loopx_host.adapters.process import kernel
+from loopx_host.adapters.process.child import Child, fork
+from loopx_host.adapters.process.descriptors import read_all, write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,37 +58,30 @@ def stand_in(start: Callable[[], None], say_failed: Callable[[OSError], None], l
     `start` becomes the provider and does not return. `say_failed` hears why it could not be arranged; `let_go`
     drops every descriptor but one, which a stand-in must not hold. Never returns.
     """
-    reading, writing = os.pipe()
-    first = os.fork()
-    if first == 0:
-        os.close(reading)
-        _first(writing, start, say_failed, let_go)
+    first = Child.forked(lambda ended: _first(ended, start, say_failed, let_go), writes=1)
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD}:
         signal.signal(number, signal.SIG_IGN)  # a request to end is for the provider; this one ends with it
-    let_go(reading)
-    status = os.read(reading, 16)
-    os.waitpid(first, 0)
+    (ended,) = first.pipes.ours
+    let_go(ended)
+    status = read_all(ended)
+    first.reap()
     _end_like(int(status or b"9"))
 
 
 def _first(
-    writing: int, start: Callable[[], None], say_failed: Callable[[OSError], None], let_go: Callable[[int], None]
+    ended: int, start: Callable[[], None], say_failed: Callable[[OSError], None], let_go: Callable[[int], None]
 ) -> None:
     try:
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-        child = os.fork()
-        if child == 0:
-            start()
-        let_go(writing)
-        while True:
+        provider = fork(start)
+        let_go(ended)
+        while True:  # the first process of a namespace is the parent of all that nobody else waits for
             pid, status = os.wait()
-            if pid == child:
-                os.write(writing, str(status).encode("ascii"))
+            if pid == provider:
+                write_all(ended, str(status).encode("ascii"))
                 break
     except OSError as error:
         say_failed(error)
-    finally:
-        os._exit(0)
 
 
 def _end_like(status: int) -> None:
@@ -100,8 +95,8 @@ def _end_like(status: int) -> None:
 
 
 def _mount(source: str | None, target: str, flags: int, kind: str | None = None) -> None:
-    given = [None if word is None else os.fsencode(word) for word in (source, target, kind)]
-    result = kernel.library().mount(given[0], given[1], given[2], kernel.unsigned(flags), None)
+    words = [None if word is None else os.fsencode(word) for word in (source, target, kind)]
+    result = kernel.library().mount(words[0], words[1], words[2], kernel.unsigned(flags), None)
     kernel.check(result, f"mount {target}")
 
 
@@ -120,6 +115,6 @@ def _set_read_only(path: str, *, set_bits: int, clear_bits: int) -> None:
 def _write(path: str, text: str) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
-        os.write(descriptor, text.encode("ascii"))
+        write_all(descriptor, text.encode("ascii"))
     finally:
         os.close(descriptor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 from loopx_host.core.codes import CODES
 from loopx_host.core.errors import refusal
@@ -44,13 +45,13 @@ def failure(code: str, reason: str) -> bytes:
 
 def packed_refusal(refused: Refused) -> bytes:
     """Return the line that carries a refusal across."""
-    said = refused.diagnostic
+    diagnostic = refused.diagnostic
     fields = {
-        "code": said.code,
-        "subject": said.subject,
-        "summary": said.summary,
-        "hint": said.hint,
-        "next_command": said.next_command,
+        "code": diagnostic.code,
+        "subject": diagnostic.subject,
+        "summary": diagnostic.summary,
+        "hint": diagnostic.hint,
+        "next_command": diagnostic.next_command,
     }
     for blocks in (refused.blocks, {}):
         try:
@@ -62,7 +63,13 @@ def packed_refusal(refused: Refused) -> bytes:
     return failure(_HOOK, "was refused something, and what cannot be told")
 
 
-class Said:
+def packed_report(status: int | None, left_running: int) -> bytes:
+    """Return what a guard reports: how the worker ended, and how many processes it left running."""
+    code = None if status is None else os.waitstatus_to_exitcode(status)
+    return json.dumps({"status": code, "left_running": left_running}).encode("ascii")
+
+
+class WorkerReply:
     """What a worker wrote, what its guard reported, and what the host stopped it for, if it did."""
 
     def __init__(self, written: bytes, report: bytes, stopped_for: str | None) -> None:
@@ -74,25 +81,25 @@ class Said:
     def answer(self, culprit: Culprit, hook: str, output: str | None) -> object:
         """Return the answer. Raises Refused with the end of what was printed."""
         named = hook if self._is_loaded else None
-        said: dict[str, Any] = {}
+        reply: dict[str, Any] = {}
         reason = self._silence()
         if reason is None:
             try:
-                said = parse_object(self._line)
+                reply = parse_object(self._line)
             except JsonViolation as error:
                 reason = f"gave an answer that is not strict JSON: {error}"
-        if isinstance(said.get("refused"), dict):
-            raise unpacked(said["refused"], culprit, hook, output)
+        if isinstance(reply.get("refused"), dict):
+            raise unpacked(reply["refused"], culprit, hook, output)
         code = _HOOK if self._is_loaded else _LOAD
-        if isinstance(said.get("failed"), dict):
-            reason = str(said["failed"].get("reason"))
-        elif reason is None and self._report.get("left"):
-            reason = f"left {self._report['left']} processes running"
-        elif reason is None and "answer" not in said:
+        if isinstance(reply.get("failed"), dict):
+            reason = str(reply["failed"].get("reason"))
+        elif reason is None and self._report.get("left_running"):
+            reason = f"left {self._report['left_running']} processes running"
+        elif reason is None and "answer" not in reply:
             reason = "gave no answer"
         if reason is not None:
             raise culprit.refusal(code, reason, hook=named, output=output)
-        return said["answer"]
+        return reply["answer"]
 
     def _silence(self) -> str | None:
         """Return why there is no answer, or None when there is one."""

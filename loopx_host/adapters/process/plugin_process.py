@@ -8,13 +8,13 @@ then ends what is left. The worker, the guard's child, loads and calls the packa
 from __future__ import annotations
 
 import os
-import select
-import signal
 import time
 
 from loopx_host.adapters.process import descendants
-from loopx_host.adapters.process.plugin_answers import LOADED, Said
-from loopx_host.adapters.process.plugin_worker import Work, fork, guard
+from loopx_host.adapters.process.child import Child
+from loopx_host.adapters.process.descriptors import CHUNK_BYTES, ready
+from loopx_host.adapters.process.plugin_answers import LOADED, WorkerReply
+from loopx_host.adapters.process.plugin_worker import Work, guard
 from loopx_host.core.limits import PLUGIN_ANSWER_BYTES, PLUGIN_HOOK_SECONDS, PLUGIN_LOAD_SECONDS, PLUGIN_OUTPUT_BYTES
 from loopx_host.core.text import stderr_tail
 from loopx_host.hookspecs.culprit import Culprit
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from pluggy import PluginManager
 
-    from loopx_host.adapters.process.descendants import Snapshot
     from loopx_host.adapters.process.interrupts import Interrupts
     from loopx_host.lifecycle.extensions.activation import Activation
 
@@ -36,12 +35,6 @@ PLUGINS, COMMANDS = "loopx.plugins", "loopx.commands"
 RUN_COMMAND = "loopx_run_command"
 _END_SECONDS = 12.0  # for the guard to end everything and to say so
 _PARTING_SECONDS = 1.0  # between an answer, or a closed pipe, and the end of the worker
-_CHUNK = 1 << 16
-
-
-def _close(*descriptors: int) -> None:
-    for descriptor in descriptors:
-        os.close(descriptor)
 
 
 class ForkedPlugins:
@@ -97,74 +90,46 @@ class ForkedPlugins:
         """Return what `work` answered in a child; raises Refused, or Interrupted when a signal came meanwhile."""
         with self._interrupts:
             try:
-                child = _Child.forked(work)
+                use = _GuardedUse(work)
             except OSError as error:
                 reason = f"could not be loaded: no process for it ({error.strerror or error})"
                 raise culprit.refusal("plugin_load_failed", reason) from error
             try:
-                child.hear(self._interrupts.descriptor, self._load_seconds, seconds)
+                use.hear(self._interrupts.descriptor, self._load_seconds, seconds)
             finally:
-                child.finish()
-        said = child.said()
-        return said.answer(culprit, work.hook, stderr_tail(bytes(child.output)))
+                use.finish()
+        return use.reply().answer(culprit, work.hook, stderr_tail(bytes(use.output)))
 
 
-class _Child:
+class _GuardedUse:
     """The host's side of one guard and its worker."""
 
-    def __init__(
-        self, pid: int, before: Snapshot, stopping: int, answering: int, printing: int, reporting: int
-    ) -> None:
+    def __init__(self, work: Work) -> None:
+        """Fork the guard. Raises OSError."""
+        self._before = descendants.snapshot() if descendants.become_subreaper() else descendants.NOBODY
+        host = os.getpid()
+        self._guard = Child.forked(lambda *theirs: guard(work, host, *theirs), reads=1, writes=3)
+        self._stopping, self._answering, self._printing, self._reporting = self._guard.pipes.ours
         self.output = bytearray()
-        self._pid = pid
-        self._stopping: int | None = stopping
-        self._kept = {answering: bytearray(), printing: self.output, reporting: bytearray()}
-        self._answering, self._printing, self._reporting = answering, printing, reporting
+        self._kept = {self._answering: bytearray(), self._printing: self.output, self._reporting: bytearray()}
         self._stopped_for: str | None = None
-        self._before = before
         self._use_seconds: float | None = None
         self._deadline: float | None = None
         self._otherwise = ""
         self._is_loading, self._is_answered = True, False
 
-    @classmethod
-    def forked(cls, work: Work) -> _Child:
-        """Fork the guard. Raises OSError."""
-        before = descendants.snapshot() if descendants.become_subreaper() else descendants.NOBODY
-        pipes: list[tuple[int, int]] = []
-        host = os.getpid()
-        try:
-            while len(pipes) < 4:  # noqa: PLR2004 (stop, answer, output, report)
-                pipes.append(os.pipe())
-            pid = fork()
-        except OSError:
-            for pair in pipes:
-                _close(*pair)
-            raise
-        (stop, stopping), (answering, answer), (printing, output), (reporting, report) = pipes
-        if pid == 0:
-            try:
-                _close(stopping, answering, printing, reporting)
-                guard(work, host, stop, answer, output, report)
-            finally:
-                os._exit(1)
-        _close(stop, answer, output, report)
-        return cls(pid, before, stopping, answering, printing, reporting)
-
     def hear(self, interrupts: int, load_seconds: float, use_seconds: float | None) -> None:
         """Take in all that guard and worker say until the guard has reported or is overdue."""
         self._use_seconds = use_seconds
         self._expect("slow", load_seconds)
-        waiter = select.poll()
-        for descriptor in (*self._kept, *((interrupts,) if interrupts >= 0 else ())):
-            waiter.register(descriptor, select.POLLIN)
+        listening = {*self._kept, interrupts}
         while not self._is_overdue():
-            for descriptor, _ in waiter.poll(self._patience()):
+            for descriptor in ready(listening, self._patience()):
                 if descriptor == interrupts:
-                    waiter.unregister(interrupts)
+                    listening.discard(interrupts)
                     self._stop("interrupted")
                 elif not self._take(descriptor):
-                    waiter.unregister(descriptor)
+                    listening.discard(descriptor)
                     if descriptor == self._reporting:
                         return
                     if descriptor == self._answering:
@@ -173,30 +138,31 @@ class _Child:
 
     def finish(self) -> None:
         """Stop what is not over, take the guard's status, and clean up after a guard that was killed."""
-        self._stop(self._stopped_for or "given up")
-        if not self._kept[self._reporting]:
-            os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
-        if not self._kept[self._reporting]:
+        self._stop("given up")
+        is_reported = bool(self._kept[self._reporting])
+        if not is_reported:
+            self._guard.kill()
+        self._guard.reap()
+        if not is_reported:
             descendants.sweep(self._before)
         for descriptor in self._kept:
             os.set_blocking(descriptor, False)
             while self._take(descriptor):
                 pass
-            os.close(descriptor)
+        self._guard.close()
 
-    def said(self) -> Said:
+    def reply(self) -> WorkerReply:
         """Return what was heard, as far as it goes."""
-        return Said(bytes(self._kept[self._answering]), bytes(self._kept[self._reporting]), self._stopped_for)
+        return WorkerReply(bytes(self._kept[self._answering]), bytes(self._kept[self._reporting]), self._stopped_for)
 
     def _take(self, descriptor: int) -> bool:
         """Read what is there; False at the end. Of what is printed the end is kept, of an answer the beginning."""
         try:
-            chunk = os.read(descriptor, _CHUNK)
+            chunk = os.read(descriptor, CHUNK_BYTES)
         except BlockingIOError:
             return False
         kept = self._kept[descriptor]
-        if descriptor == self._printing or len(kept) <= PLUGIN_ANSWER_BYTES + _CHUNK:
+        if descriptor == self._printing or len(kept) <= PLUGIN_ANSWER_BYTES + CHUNK_BYTES:
             kept += chunk
         if descriptor == self._printing:
             del kept[:-PLUGIN_OUTPUT_BYTES]
@@ -216,25 +182,25 @@ class _Child:
 
     def _expect(self, otherwise: str, seconds: float | None) -> None:
         """Set until when something has to happen, and what the child is stopped for otherwise."""
-        if self._stopping is not None:
+        if self._stopped_for is None:
             self._otherwise = otherwise
             self._deadline = None if seconds is None else time.monotonic() + seconds
 
-    def _patience(self) -> int | None:
-        return None if self._deadline is None else max(0, int((self._deadline - time.monotonic()) * 1000) + 1)
+    def _patience(self) -> float | None:
+        return None if self._deadline is None else self._deadline - time.monotonic()
 
     def _is_overdue(self) -> bool:
         """Stop what takes too long; whether even its end takes too long."""
         if self._deadline is None or time.monotonic() < self._deadline:
             return False
-        if self._stopping is None:
+        if self._stopped_for is not None:
             return True
         self._stop(self._otherwise)
         return False
 
     def _stop(self, reason: str) -> None:
         """Let the guard end everything, within a time."""
-        if self._stopping is not None:
+        if self._stopped_for is None:
             self._expect(reason, _END_SECONDS)
-            os.close(self._stopping)
-            self._stopping, self._stopped_for = None, reason
+            self._guard.pipes.close_ours(self._stopping)
+            self._stopped_for = reason

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import resource
-import select
 import signal
 import sys
 import time
-import warnings
 
 from loopx_host.adapters.process import descendants, kernel
+from loopx_host.adapters.process.child import Child, detach, end_of
+from loopx_host.adapters.process.descriptors import write_all
 from loopx_host.adapters.process.interrupts import ASKING_TO_STOP
-from loopx_host.adapters.process.plugin_answers import LOADED, failure, packed, packed_refusal
+from loopx_host.adapters.process.plugin_answers import LOADED, failure, packed, packed_refusal, packed_report
 from loopx_host.core.errors import Refused
 from loopx_host.hookspecs.culprit import described
 
@@ -45,49 +44,28 @@ class Work:
 
 def guard(work: Work, host: int, stop: int, answer: int, output: int, report: int) -> None:
     """Start the worker, wait for its end or the word to stop, end everything, and say how it went."""
-    os.setsid()
-    inherited = signal.set_wakeup_fd(-1)
-    for number in (*ASKING_TO_STOP, signal.SIGPIPE, signal.SIGTSTP):
-        signal.signal(number, signal.SIG_IGN)
+    detach()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    if inherited >= 0:  # a package must not be able to wake the host
-        os.close(inherited)
     descendants.become_subreaper()
     own = os.getpid()
-    worker = fork()
-    if worker == 0:
-        try:
-            _close(stop, report)
-            _serve(work, own, answer, output)
-        finally:
-            os._exit(1)
+
+    def become_worker() -> None:
+        _close(stop, report)
+        _serve(work, own, answer, output)
+
+    worker = Child.forked(become_worker)
     _close(answer, output)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
-    if not _ends_by_itself(worker, stop, host):
+    if not worker.await_end(None, *end_of(host, stop)):
         _kill_group(worker)
-    os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT)  # only now are its children ours
-    _settle(worker)
-    left = descendants.orphans(worker)
+    worker.await_end(None)  # only now are its children ours
+    _settle(worker.pid)
+    left_running = descendants.orphans(worker.pid)
     _kill_group(worker)
-    _, status = os.waitpid(worker, 0)
-    survivors, proof = descendants.sweep(descendants.NOBODY)
-    said = {"status": os.waitstatus_to_exitcode(status), "left": left, "survivors": survivors, "proof": proof}
-    os.write(report, json.dumps(said).encode("ascii"))
+    status = worker.reap()
+    descendants.sweep(descendants.NOBODY)
+    write_all(report, packed_report(status, left_running))
     os._exit(0)
-
-
-def _ends_by_itself(worker: int, stop: int, host: int) -> bool:
-    """Wait for the end of the worker, or of the host, or for its word to stop; whether it was the worker's."""
-    ended = os.pidfd_open(worker)
-    watched = [ended, stop]
-    try:
-        watched.append(os.pidfd_open(host))
-    except OSError:  # gone already: `stop` is at its end then
-        pass
-    waiter = select.poll()
-    for descriptor in watched:
-        waiter.register(descriptor, select.POLLIN)
-    return ended in [descriptor for descriptor, _ in waiter.poll()]
 
 
 def _settle(worker: int) -> None:
@@ -97,12 +75,9 @@ def _settle(worker: int) -> None:
         signal.sigtimedwait([signal.SIGCHLD], remaining)
 
 
-def _kill_group(worker: int) -> None:
-    for kill in (os.killpg, os.kill):
-        try:
-            kill(worker, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+def _kill_group(worker: Child) -> None:
+    worker.signal_group(signal.SIGKILL)
+    worker.kill()  # it may not have come to lead a group yet
 
 
 def _serve(work: Work, parent: int, answer: int, output: int) -> None:
@@ -113,9 +88,7 @@ def _serve(work: Work, parent: int, answer: int, output: int) -> None:
     def say(line: bytes) -> None:
         if os.getpid() != own:  # the package forked, and its copy came back to us
             os._exit(1)
-        rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(answer, rest) :]
+        write_all(answer, line)
 
     line = b""
     code = "plugin_load_failed"
@@ -123,9 +96,9 @@ def _serve(work: Work, parent: int, answer: int, output: int) -> None:
         manager = work.load()
         say(LOADED)
         code = "plugin_hook_failed"
-        answer_made = work.use(manager)
-        left = _threads_left()
-        line = failure(code, f"left {left} threads running") if left else packed(answer_made)
+        made = work.use(manager)
+        threads = _threads_left()
+        line = failure(code, f"left {threads} threads running") if threads else packed(made)
     except Refused as refused:
         if code == "plugin_load_failed" or work.lets_refuse:
             line = packed_refusal(refused)
@@ -175,13 +148,6 @@ def _flush() -> None:
             stream.flush()
         except Exception:  # noqa: BLE001, S110 (a package may have put anything there)
             pass
-
-
-def fork() -> int:
-    """Fork; of locks that threads hold Python need not warn: a child that waits for one is ended by its deadline."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return os.fork()
 
 
 def _close(*descriptors: int) -> None:

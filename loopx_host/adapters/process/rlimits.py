@@ -9,9 +9,9 @@ from loopx_host.core.limits import PROCESSES_ADDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from loopx_host.documents.parts import Limit
     from loopx_host.lifecycle.extensions.process import Limits
+
 
 _MIB = 1 << 20
 
@@ -34,7 +34,7 @@ def wanted(limits: Limits) -> list[tuple[str, int, list[int], int]]:
     return rows
 
 
-def apply(limits: Limits) -> list[dict[str, Any]]:
+def apply(limits: Limits) -> list[Limit]:
     """Set the limits of this process; return a row for each with whether it holds."""
     return [
         _row(name, value, _holds(name, resources, bound), "rlimit")
@@ -42,12 +42,12 @@ def apply(limits: Limits) -> list[dict[str, Any]]:
     ]
 
 
-def not_applied(limits: Limits) -> list[dict[str, Any]]:
+def not_applied(limits: Limits) -> list[Limit]:
     """Return the rows of a rung that sets none."""
     return [_row(name, value, False, "") for name, value, _, _ in wanted(limits)]
 
 
-def _row(name: str, value: int, enforced: bool, by: str) -> dict[str, Any]:
+def _row(name: str, value: int, enforced: bool, by: str) -> Limit:
     return {"limit": name, "value": value, "enforced": enforced, "by": by if enforced else "nothing"}
 
 

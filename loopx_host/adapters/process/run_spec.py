@@ -7,9 +7,18 @@ from loopx_host.lifecycle.extensions.process import Ended, Grants, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypedDict
 
+    from loopx_host.documents.parts import Limit
     from loopx_host.lifecycle.extensions.process import Launch
+
+    class NotReached(TypedDict):
+        """Why a demanded level could not be reached: what is missing, how far it went, the row of each limit."""
+
+        missing: str
+        rung: str | None
+        limits: list[Limit]
+
 
 _LENGTH_BYTES = 8
 
@@ -81,21 +90,30 @@ def packed_report(ended: Ended) -> bytes:
     return packed({"ended": head, "stdout_bytes": len(ended.stdout)}, ended.stdout + ended.stderr)
 
 
-def packed_refusal(reason: str, rung: str | None, rows: list[dict[str, Any]]) -> bytes:
+def packed_refusal(reason: str, rung: str | None, rows: list[Limit]) -> bytes:
     """Return, as bytes, that the level could not be reached."""
-    return packed({"refused": {"missing": reason, "rung": rung, "limits": rows}}, b"")
+    reached: NotReached = {"missing": reason, "rung": rung, "limits": rows}
+    return packed({"refused": reached}, b"")
 
 
-def unpacked_report(data: bytes) -> Ended | dict[str, Any] | None:
+def unpacked_report(data: bytes) -> Ended | NotReached | None:
     """Return how a run ended, or the refusal; None for bytes that are not a whole report."""
     if not is_whole(data):
         return None
     head, rest = unpacked(data)
     if "refused" in head:
-        refused: dict[str, Any] = head["refused"]
-        return refused
+        reached: NotReached = head["refused"]
+        return reached
     size = head["stdout_bytes"]
     return Ended(**head["ended"], stdout=rest[:size], stderr=rest[size:])
+
+
+def lost(survivors: int | None, proof: str) -> Ended:
+    """Return how a run ended whose supervisor was killed."""
+    return Ended(
+        start_error="the process that supervises it was killed",
+        containment={"group": True, "survivors": survivors, "proof": proof},
+    )
 
 
 def packed(head: dict[str, Any], rest: bytes) -> bytes:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import signal
 
 from loopx_host.lifecycle.extensions.process import Ended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from loopx_host.adapters.process.confinement import Level
     from loopx_host.adapters.process.interrupts import Interrupts
-    from loopx_host.adapters.process.run_spec import RunSpec
-    from loopx_host.adapters.process.warm import WarmSupervisors
+    from loopx_host.adapters.process.run_spec import NotReached, RunSpec
+    from loopx_host.adapters.process.warm import WarmSupervisor, WarmSupervisors
     from loopx_host.core.errors import Refused
     from loopx_host.lifecycle.extensions.process import Launch
 
@@ -59,69 +57,41 @@ class ProcessRunner:
         environment = provider_environment(os.environ, launch.env_names, launch.env_set, launch.path_first)
         spec = RunSpec.of(launch, environment, level)
         with self._interrupts:
-            said = self._supervised(spec)
-        if isinstance(said, dict):
-            raise _unavailable(level.rung, said)
-        return said
+            outcome = self._supervised(spec)
+        if isinstance(outcome, Ended):
+            return outcome
+        raise _unavailable(level.rung, outcome)
 
-    def _supervised(self, spec: RunSpec) -> Ended | dict[str, Any]:
-        from loopx_host.adapters.process.supervisor import Report
+    def _supervised(self, spec: RunSpec) -> Ended | NotReached:
+        from loopx_host.adapters.process.supervisor import ForkedSupervisor, Report
 
+        supervisor: ForkedSupervisor | WarmSupervisor
         try:
-            reporting, stop, finish = self._warm.begin(spec) if self._warm is not None else _forked(spec)
+            supervisor = ForkedSupervisor(spec) if self._warm is None else self._warm.begin(spec)
         except OSError as error:
             return Ended(start_error=f"no process to supervise it: {error.strerror or error}")
-        report = Report(reporting, interrupts=self._interrupts.descriptor, stop=stop, waiting=self._waiting)
-        said = None
+        reporting = Report(
+            supervisor.reporting,
+            interrupts=self._interrupts.descriptor,
+            stop=supervisor.stop,
+            waiting=self._waiting,
+        )
+        report = None
         try:
-            said = report.read(spec.limits.timeout_seconds)
+            report = reporting.read(spec.limits.timeout_seconds)
         finally:
-            left = finish(said is not None)
-        return left if said is None else said
+            outcome = supervisor.finish(report)
+        return outcome
 
 
-def _forked(spec: RunSpec) -> tuple[int, Callable[[], None], Callable[[bool], Ended]]:
-    """Fork a supervisor; return its report's descriptor, how to stop it, and how to finish with it."""
-    from loopx_host.adapters.process import descendants, private_directory, supervisor
-
-    private_directory.sweep()
-    subreaper = descendants.become_subreaper()
-    before = descendants.snapshot() if subreaper else descendants.NOBODY
-    pid, stopping, reporting = supervisor.fork(spec)
-    open_ends = [stopping]
-
-    def stop() -> None:
-        while open_ends:
-            os.close(open_ends.pop())
-
-    def finish(reported: bool) -> Ended:
-        """Take the supervisor's status; one that ended without a report is cleaned up after."""
-        stop()
-        os.close(reporting)
-        if not reported:
-            os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        return lost(*descendants.sweep(before)) if not reported else Ended()
-
-    return reporting, stop, finish
-
-
-def _unavailable(rung: str, said: dict[str, Any]) -> Refused:
+def _unavailable(rung: str, reached: NotReached) -> Refused:
     from loopx_host.core.errors import refusal
 
     return refusal(
         "containment_unavailable",
         rung,
-        f"containment `{rung}` cannot be enforced here ({said['missing']}); nothing was started",
+        f"containment `{rung}` cannot be enforced here ({reached['missing']}); nothing was started",
         hint="see which level this machine reaches",
         next_command=("doctor",),
-        containment={"rung": said["rung"], "limits": said["limits"]},
-    )
-
-
-def lost(survivors: int | None, proof: str) -> Ended:
-    """Return how a run ended whose supervisor was killed."""
-    return Ended(
-        start_error="the process that supervises it was killed",
-        containment={"group": True, "survivors": survivors, "proof": proof},
+        containment={"rung": reached["rung"], "limits": reached["limits"]},
     )

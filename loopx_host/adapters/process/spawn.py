@@ -12,14 +12,29 @@ import json
 import os
 import signal
 
-from loopx_host.adapters.process import confinement, kernel, landlock, namespaces, rlimits, seccomp
+from loopx_host.adapters.process import confinement, kernel, landlock, rlimits, seccomp
+from loopx_host.adapters.process.child import Child
+from loopx_host.adapters.process.descriptors import read_all, write_all
 from loopx_host.core.text import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Sequence
+    from typing import TypedDict
 
-    from loopx_host.adapters.process.confinement import Fence, Row
+    from loopx_host.adapters.process.confinement import Fence
+    from loopx_host.documents.parts import Limit
+
+    class StartReport(TypedDict, total=False):
+        """What a child says on its way to being the provider; it is done well when `rows` are all that was said."""
+
+        namespaces: str  # why it has none
+        rows: list[Limit]
+        rung: str
+        refused: str  # what the demanded level lacks
+        error: int  # of the system, in `step`
+        step: str
+
 
 __all__ = ["NotStarted", "Started", "start", "trial"]
 
@@ -33,7 +48,7 @@ _not_default: list[int] = []
 class NotStarted(Exception):  # noqa: N818 (the outcome of a start)
     """A provider that was not started: `reason` for a person; `rows` when the level could not be reached."""
 
-    def __init__(self, reason: str, rows: list[Row] | None = None, rung: str | None = None) -> None:
+    def __init__(self, reason: str, rows: list[Limit] | None = None, rung: str | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
         self.rows = rows
@@ -41,88 +56,87 @@ class NotStarted(Exception):  # noqa: N818 (the outcome of a start)
 
 
 class Started:
-    """A process that was started: its number, the rung it is on, the rows of what it gave up."""
+    """A process that was started: the child, the rung it is on, the rows of what it gave up."""
 
-    __slots__ = ("pid", "rows", "rung")
+    __slots__ = ("child", "rows", "rung")
 
-    def __init__(self, pid: int, rung: str, rows: list[Row]) -> None:
-        self.pid = pid
+    def __init__(self, child: Child, rung: str, rows: list[Limit]) -> None:
+        self.child = child
         self.rung = rung
         self.rows = rows
 
 
-def start(argv: list[str], environment: dict[str, str], streams: tuple[int, int, int], fence: Fence) -> Started:
-    """Start `argv` in the private directory of `fence` with the three standard streams. Raises NotStarted."""
+def start(argv: list[str], environment: dict[str, str], streams: Sequence[int], fence: Fence) -> Started:
+    """Start `argv` in the private directory of `fence` with the three standard streams.
+
+    Raises NotStarted, and OSError where there is no process to be had.
+    """
 
     def execute() -> None:
         os.execve(argv[0], argv, environment)  # noqa: S606 (no shell is what is wanted)
 
-    pid, said = _forked(execute, streams, fence)
-    if "error" not in said and "refused" not in said and "rows" in said:
-        return Started(pid, said["rung"], said["rows"])
-    os.waitpid(pid, 0)
-    if "refused" in said:
-        raise NotStarted(said["refused"], said.get("rows"), said.get("rung"))
-    raise NotStarted(_why(said.get("error", 0), said.get("step", ""), argv[0]))
+    child, report = _forked(execute, streams, fence)
+    if "error" not in report and "refused" not in report and "rows" in report:
+        return Started(child, report["rung"], report["rows"])
+    child.reap()
+    if "refused" in report:
+        raise NotStarted(report["refused"], report.get("rows"), report.get("rung"))
+    raise NotStarted(_why(report.get("error", 0), report.get("step", ""), argv[0]))
 
 
-def trial(fence: Fence) -> tuple[str, list[Row], str | None]:
+def trial(fence: Fence) -> tuple[str, list[Limit], str | None]:
     """Confine a process that does nothing; return the rung it reached, its rows, and why it got no further."""
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     try:
-        pid, said = _forked(lambda: os._exit(0), (null, null, null), fence)
+        child, report = _forked(lambda: os._exit(0), (null, null, null), fence)
     finally:
         os.close(null)
-    os.waitpid(pid, 0)
-    return said.get("rung", confinement.PROCESS), said.get("rows", []), said.get("namespaces")
+    child.reap()
+    return report.get("rung", confinement.PROCESS), report.get("rows", []), report.get("namespaces")
 
 
-def _forked(become: Any, streams: tuple[int, int, int], fence: Fence) -> tuple[int, dict[str, Any]]:  # noqa: ANN401
+def _forked(become: Callable[[], object], streams: Sequence[int], fence: Fence) -> tuple[Child, StartReport]:
     """Fork a child that confines itself and then becomes the provider; return it and what it said meanwhile."""
     if kernel.is_linux():
         kernel.library()
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            _Child(writing, streams, fence).become(become)
-        finally:
-            os._exit(_FAILED)
-    os.close(writing)
+    if fence.level.includes(confinement.NAMESPACED):
+        _load_namespaces()
+    parent = os.getpid()
+    child = Child.forked(lambda report: _ProviderToBe(report, streams, fence, parent).become(become), writes=1)
     try:
-        return pid, _heard(reading)
+        return child, _heard(child.pipes.ours[0])
     finally:
-        os.close(reading)
+        child.pipes.close()
 
 
-def _heard(reading: int) -> dict[str, Any]:
-    kept = bytearray()
-    while len(kept) < _REPORT_BYTES and (chunk := os.read(reading, _REPORT_BYTES)):
-        kept += chunk
-    said: dict[str, Any] = {}
-    for line in bytes(kept).splitlines():
-        said.update(json.loads(line))
-    return said
+def _heard(reading: int) -> StartReport:
+    report: StartReport = {}
+    for line in (read_all(reading, at_most=_REPORT_BYTES) or b"").splitlines():
+        report.update(json.loads(line))
+    return report
 
 
-class _Child:
+def _load_namespaces() -> None:
+    """Import what only this level needs; in the child no file can be read any more."""
+    import loopx_host.adapters.process.namespaces  # noqa: F401
+
+
+class _ProviderToBe:
     """The forked child, until it is the provider."""
 
-    def __init__(self, report: int, streams: tuple[int, int, int], fence: Fence) -> None:
+    def __init__(self, report: int, streams: Sequence[int], fence: Fence, parent: int) -> None:
         self._report = report
         self._streams = streams
         self._fence = fence
-        self._parent = os.getppid()
+        self._parent = parent
 
-    def become(self, become: Any) -> None:  # noqa: ANN401 (what never returns has no type of its own)
+    def become(self, become: Callable[[], object]) -> None:
         """Confine and become. Never returns."""
         try:
             self._prepare()
-            namespaced = self._fence.level.includes(confinement.NAMESPACED) and self._enter_namespaces()
-            if namespaced:
-                namespaces.stand_in(lambda: self._finish(become, namespaced=True), self._failed, self._let_go)
-            else:
-                self._finish(become, namespaced=False)
+            if self._fence.level.includes(confinement.NAMESPACED):
+                self._become_in_namespaces(become)
+            self._finish(become)
         except OSError as error:
             self._failed(error)
 
@@ -140,27 +154,33 @@ class _Child:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
-    def _enter_namespaces(self) -> bool:
+    def _become_in_namespaces(self, become: Callable[[], object]) -> None:
+        """Enter namespaces and become there; returns, having said why, only where there are none to be had."""
+        from loopx_host.adapters.process import namespaces
+
         try:
             namespaces.enter(network=self._fence.network)
         except (OSError, AttributeError) as error:
             self._say(namespaces=str(error))
-            return False
-        return True
+            return
+        namespaces.stand_in(lambda: self._finish(become, namespaces.arrange), self._failed, self._let_go)
 
-    def _finish(self, become: Any, *, namespaced: bool) -> None:  # noqa: ANN401
-        """Confine this process, say so, and become the provider. Never returns."""
+    def _finish(self, become: Callable[[], object], arrange: Callable[[list[str]], None] | None = None) -> None:
+        """Confine this process, say so, and become the provider. Never returns.
+
+        `arrange` makes the mounts of a process in namespaces of its own.
+        """
         step = "confine"
         try:
-            if namespaced:
+            if arrange is not None:
                 kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-                namespaces.arrange(self._fence.writable)
+                arrange(self._fence.writable)
                 os.chdir(self._fence.private)  # the mount that can be written lies over the one entered before
             step = "open the references"
             confinement.open_references(self._fence)
             step = "confine"
-            rows = confinement.confine(self._fence, namespaced=namespaced)
-            rung = confinement.reached(rows, namespaced=namespaced)
+            rows = confinement.confine(self._fence, namespaced=arrange is not None)
+            rung = confinement.reached(rows, namespaced=arrange is not None)
             self._say(rows=rows, rung=rung)
             level = self._fence.level
             if level.is_demanded and not (_reaches(rung, level.rung) and _holds_sessions(rows)):
@@ -188,7 +208,7 @@ class _Child:
                 os.close(number)
 
     def _say(self, **words: object) -> None:
-        os.write(self._report, json.dumps(words).encode("ascii") + b"\n")
+        write_all(self._report, json.dumps(words).encode("ascii") + b"\n")
 
 
 def not_default() -> list[int]:
@@ -203,7 +223,7 @@ def _reaches(rung: str, wanted: str) -> bool:
     return confinement.RUNGS.index(rung) >= confinement.RUNGS.index(wanted)
 
 
-def _holds_sessions(rows: list[Row]) -> bool:
+def _holds_sessions(rows: list[Limit]) -> bool:
     return all(row["enforced"] for row in rows if row["limit"] == "sessions")
 
 

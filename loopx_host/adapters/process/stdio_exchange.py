@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-import select
 import time
 
+from loopx_host.adapters.process import descriptors
+from loopx_host.adapters.process.descriptors import CHUNK_BYTES
 from loopx_host.lifecycle.extensions.process import STDERR, STDOUT, TIMEOUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from loopx_host.adapters.process.child import Child
     from loopx_host.lifecycle.extensions.process import Limits
 
 EXITED, INTERRUPTED = "exited", "interrupted"
-_CHUNK = 1 << 16
-_BLIND_POLL_MS = 5  # only where a process has no descriptor to wait for
+_BLIND_SECONDS = 0.005  # between looks, only where a process has no descriptor to wait for
 
 
 class Stream:
@@ -35,7 +36,7 @@ class Stream:
         """Take what is there now; False at the end of the stream. At most one byte past the cap is kept."""
         while len(self.data) <= self.cap:
             try:
-                chunk = os.read(self.descriptor, min(_CHUNK, self.cap + 1 - len(self.data)))
+                chunk = os.read(self.descriptor, min(CHUNK_BYTES, self.cap + 1 - len(self.data)))
             except BlockingIOError:
                 return True
             if not chunk:
@@ -50,60 +51,62 @@ class Stream:
 
 
 class StdioExchange:
-    """The loop around one ``poll``: standard input, two outputs, the process, the caller's signals.
+    """The loop around one wait: standard input, two outputs, the process, the caller's signals.
 
-    `children` becomes readable when a child has ended; `reap` then takes the status of those nobody waits for.
+    `interrupts` become readable when the run shall stop; `children` when a child has ended, and `reap` then takes
+    the status of those nobody waits for.
     """
 
     def __init__(
         self,
+        provider: Child,
         *,
-        process: int,
-        has_exited: Callable[[], bool],
         stdin: int,
         request: bytes,
         stdout: int,
         stderr: int,
         limits: Limits,
-        interrupts: int,
-        children: int = -1,
-        reap: Callable[[], None] | None = None,
+        interrupts: Iterable[int],
+        children: int,
+        reap: Callable[[], None],
     ) -> None:
         self.stdout = Stream(stdout, limits.stdout_bytes, STDOUT)
         self.stderr = Stream(stderr, limits.stderr_bytes, STDERR)
-        self._has_exited = has_exited
-        self._process = process
-        self._interrupts = interrupts
+        self._provider = provider
+        self._interrupts = {*interrupts}
         self._children = children
         self._reap = reap
         self._stdin = stdin
         self._request = memoryview(request)
-        self._poll = select.poll()
         self._streams = {stream.descriptor: stream for stream in (self.stdout, self.stderr)}
-        for descriptor in (process, interrupts, stdout, stderr, children):
-            if descriptor >= 0:
-                self._poll.register(descriptor, select.POLLIN)
-        self._begin_input()
+        if stdin >= 0:
+            os.set_blocking(stdin, False)
+            self._feed()
 
     def until_end(self, deadline: float) -> str:
         """Exchange until the process exits, a cap or `deadline` is reached, or a signal asks to stop.
 
         Returns `exited`, `interrupted`, or the name of the bound.
         """
+        process = self._provider.descriptor
         while True:
             remaining = deadline - time.monotonic()
             if remaining <= 0:
-                return EXITED if self._has_exited() else TIMEOUT
-            ready = {descriptor for descriptor, _ in self._poll.poll(self._wait_ms(remaining))}
-            if self._children in ready and self._reap is not None:
-                _empty(self._children)
+                return EXITED if self._provider.has_ended() else TIMEOUT
+            ready = descriptors.ready(
+                (process, self._children, *self._interrupts, *self._streams),
+                remaining if process >= 0 else min(remaining, _BLIND_SECONDS),
+                writing=(self._stdin,),
+            )
+            if self._children in ready:
+                descriptors.discard(self._children)
                 self._reap()
             over = self._exchange(ready)
             if over:
                 return over
-            if self._interrupts in ready:
+            if self._interrupts & ready:
                 return INTERRUPTED
-            if (self._process in ready or self._process < 0) and self._has_exited():
+            if (process in ready or process < 0) and self._provider.has_ended():
                 return EXITED
 
     def drain(self) -> str | None:
@@ -118,21 +121,15 @@ class StdioExchange:
         Its writer cannot hold up the end then, and the same reason is not reported twice.
         """
         if reason == INTERRUPTED:
-            self._poll.unregister(self._interrupts)
-            self._interrupts = -1
+            self._interrupts = set()
         for stream in [stream for stream in self._streams.values() if stream.name == reason]:
-            self._forget(stream)
+            del self._streams[stream.descriptor]
 
     def end_input(self) -> None:
         """Close standard input, if it is still open."""
         if self._stdin >= 0:
-            self._poll.unregister(self._stdin)
             os.close(self._stdin)
             self._stdin = -1
-
-    def _wait_ms(self, remaining: float) -> int:
-        milliseconds = int(remaining * 1000) + 1
-        return milliseconds if self._process >= 0 else min(milliseconds, _BLIND_POLL_MS)
 
     def _exchange(self, ready: set[int]) -> str | None:
         if self._stdin in ready:
@@ -145,35 +142,16 @@ class StdioExchange:
 
     def _take(self, stream: Stream) -> bool:
         if not stream.read():
-            self._forget(stream)
+            del self._streams[stream.descriptor]
         return stream.is_over
-
-    def _forget(self, stream: Stream) -> None:
-        self._poll.unregister(stream.descriptor)
-        del self._streams[stream.descriptor]
-
-    def _begin_input(self) -> None:
-        if self._stdin >= 0:
-            os.set_blocking(self._stdin, False)
-            self._poll.register(self._stdin, select.POLLOUT)
-            self._feed()
 
     def _feed(self) -> None:
         """Write as much of the request as the pipe takes; a provider that does not read it is its own affair."""
         try:
             while self._request:
-                self._request = self._request[os.write(self._stdin, self._request[:_CHUNK]) :]
+                self._request = self._request[os.write(self._stdin, self._request[:CHUNK_BYTES]) :]
         except BlockingIOError:
             return
         except BrokenPipeError:
             pass
         self.end_input()
-
-
-def _empty(descriptor: int) -> None:
-    """Read what signals left in their pipe; it does not block."""
-    try:
-        while os.read(descriptor, _CHUNK):
-            pass
-    except BlockingIOError:
-        pass

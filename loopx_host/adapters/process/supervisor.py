@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import gc
 import os
-import select
-import signal
 import time
-import warnings
 
-from loopx_host.adapters.process import descendants, landlock, run_spec
+from loopx_host.adapters.process import child, descendants, landlock, private_directory, run_spec
 from loopx_host.adapters.process.confinement import CONTAINED
-from loopx_host.adapters.process.interrupts import ASKING_TO_STOP
+from loopx_host.adapters.process.descriptors import CHUNK_BYTES, ready, write_all
 from loopx_host.adapters.process.spawn import NotStarted
 from loopx_host.adapters.process.supervised_run import attend
 from loopx_host.lifecycle.extensions.process import Ended
@@ -24,59 +21,41 @@ from loopx_host.lifecycle.extensions.process import Ended
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
-    from loopx_host.adapters.process.run_spec import RunSpec
+    from loopx_host.adapters.process.run_spec import NotReached, RunSpec
 
 SUPERVISED, NOT_COVERED = "supervised", "not_covered"
 _GRACE_SECONDS = 20.0  # beyond a run's own time: its end, the sweep, the removal of its directory
-_CHUNK = 1 << 16
 _FIRST_WORD_SECONDS = 2.0
+_WORD_SECONDS = 1.0
 
 
-def fork(spec: RunSpec) -> tuple[int, int, int]:
-    """Fork a supervisor for one run; return its pid, a descriptor whose closing stops it, one with its report."""
-    stop_reading, stopping = os.pipe()
-    try:
-        reporting, report_writing = os.pipe()
-    except OSError:
-        os.close(stop_reading)
-        os.close(stopping)
-        raise
-    host = os.getpid()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        pid = os.fork()
-    if pid == 0:
-        try:
-            os.close(stopping)
-            os.close(reporting)
-            detach(stop_reading, report_writing)
-            serve(spec, stop_reading, report_writing, host)
-        finally:
-            os._exit(1)
-    os.close(stop_reading)
-    os.close(report_writing)
-    return pid, stopping, reporting
+class ForkedSupervisor:
+    """The supervisor of one run, a child of this process, as the host deals with it.
 
+    Forking one makes this process the parent of its orphans, so that it can clean up should a supervisor be killed.
+    """
 
-def serve(spec: RunSpec, stop: int, report: int, host: int) -> None:
-    """Attend one run in this process, detached already, and write the report; ends the process."""
-    subreaper = descendants.become_subreaper()
-    watched = _watch(stop, host)
-    try:
-        # What keeps the provider's signals in keeps this process's in as well: all it can reach is the run.
-        fenced = subreaper and spec.level.includes(CONTAINED) and landlock.fence_signals(host)
-        ended = attend(spec, watched, subreaper=subreaper, fenced=fenced, children=_hear_of_children())
-        ended.containment["host_death"] = SUPERVISED if subreaper else NOT_COVERED
-        data = run_spec.packed_report(ended)
-    except NotStarted as refused:
-        data = run_spec.packed_refusal(refused.reason, refused.rung, refused.rows or [])
-    try:
-        _write(report, data)
-    except OSError:  # the host is gone
-        pass
-    os._exit(0)
+    def __init__(self, spec: RunSpec) -> None:
+        """Fork it. Raises OSError."""
+        private_directory.sweep()
+        subreaper = descendants.become_subreaper()
+        self._before = descendants.snapshot() if subreaper else descendants.NOBODY
+        host = os.getpid()
+        self._child = child.Child.forked(lambda stop, report: _begin(spec, stop, report, host), reads=1, writes=1)
+        self._stopping, self.reporting = self._child.pipes.ours
+
+    def stop(self) -> None:
+        """Ask it to end the run; it reports then."""
+        self._child.pipes.close_ours(self._stopping)
+
+    def finish(self, report: Ended | NotReached | None) -> Ended | NotReached:
+        """Let it end; return its report, or without one, after cleaning up, how the run ended."""
+        self._child.pipes.close()  # one that still writes must not wait for a reader
+        if report is None:
+            self._child.kill()
+        self._child.reap()
+        return report or run_spec.lost(*descendants.sweep(self._before))
 
 
 class Report:
@@ -90,29 +69,45 @@ class Report:
         self._stop = stop
         self._waiting = waiting
 
-    def read(self, seconds: float) -> Ended | dict[str, Any] | None:
+    def read(self, seconds: float) -> Ended | NotReached | None:
         """Return the report, or None when the supervisor went away without one or is long overdue."""
         began = time.monotonic()
         next_word = began + _FIRST_WORD_SECONDS
-        waiter = select.poll()
-        waiter.register(self._reporting, select.POLLIN)
-        if self._interrupts >= 0:
-            waiter.register(self._interrupts, select.POLLIN)
+        interrupts = self._interrupts
         kept = bytearray()
         while (now := time.monotonic()) < began + seconds + _GRACE_SECONDS:
             if self._waiting is not None and now >= next_word:
-                next_word = now + 1
+                next_word = now + _WORD_SECONDS
                 self._waiting(now - began)
-            ready = {descriptor for descriptor, _ in waiter.poll(1000)}
-            if self._interrupts in ready:
-                waiter.unregister(self._interrupts)
+            readable = ready((self._reporting, interrupts), _WORD_SECONDS)
+            if interrupts in readable:
+                interrupts = -1  # once is enough
                 self._stop()
-            if self._reporting in ready:
-                chunk = os.read(self._reporting, _CHUNK)
+            if self._reporting in readable:
+                chunk = os.read(self._reporting, CHUNK_BYTES)
                 kept += chunk
                 if not chunk or run_spec.is_whole(kept):
                     break
         return run_spec.unpacked_report(bytes(kept))
+
+
+def serve(spec: RunSpec, stop: int, report: int, host: int) -> None:
+    """Attend one run in this process, detached already, and write the report; ends the process."""
+    subreaper = descendants.become_subreaper()
+    stopped = child.end_of(host, stop)
+    try:
+        # What keeps the provider's signals in keeps this process's in as well: all it can reach is the run.
+        fenced = subreaper and spec.level.includes(CONTAINED) and landlock.fence_signals(host)
+        ended = attend(spec, stopped, subreaper=subreaper, fenced=fenced, children=child.hear_of_children())
+        ended.containment["host_death"] = SUPERVISED if subreaper else NOT_COVERED
+        data = run_spec.packed_report(ended)
+    except NotStarted as refused:
+        data = run_spec.packed_refusal(refused.reason, refused.rung, refused.rows or [])
+    try:
+        write_all(report, data)
+    except OSError:  # the host is gone
+        pass
+    os._exit(0)
 
 
 def detach(*kept: int) -> None:
@@ -121,44 +116,13 @@ def detach(*kept: int) -> None:
     The descriptors `kept` stay open, whatever their numbers.
     """
     gc.disable()  # a collection would only copy pages that the host shares with this short life
-    os.setsid()
-    signal.set_wakeup_fd(-1)
-    for number in (*ASKING_TO_STOP, signal.SIGPIPE, signal.SIGTSTP):
-        signal.signal(number, signal.SIG_IGN)
+    child.detach()
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
         if descriptor not in kept:
             os.dup2(null, descriptor)
 
 
-def _hear_of_children() -> int:
-    """Return a descriptor that becomes readable when a child has ended."""
-    reading, writing = os.pipe()
-    for descriptor in (reading, writing):
-        os.set_blocking(descriptor, False)
-    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    return reading
-
-
-def _watch(stop: int, host: int) -> int:
-    """Return a descriptor that becomes readable when the host closes `stop`, writes to it, or dies."""
-    if not hasattr(select, "epoll"):
-        return stop
-    watched = select.epoll()
-    watched.register(stop, select.EPOLLIN)
-    try:
-        watched.register(os.pidfd_open(host), select.EPOLLIN)
-    except (AttributeError, OSError):  # gone already: `stop` is at its end then
-        pass
-    _kept.append(watched)
-    return watched.fileno()
-
-
-def _write(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
-
-
-_kept: list[select.epoll] = []  # closed by nobody: the process ends with it
+def _begin(spec: RunSpec, stop: int, report: int, host: int) -> None:
+    detach(stop, report)
+    serve(spec, stop, report, host)

@@ -8,22 +8,22 @@ run after run, each by one fork. It ends when this program does, however that en
 from __future__ import annotations
 
 import os
-import select
 import sys
 import threading
-import time
 import weakref
+
+from loopx_host.adapters.process.child import Pipes
+from loopx_host.adapters.process.descriptors import read_all, write_all
+from loopx_host.adapters.process.run_spec import lost
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
     import subprocess
-    from collections.abc import Callable
 
-    from loopx_host.adapters.process.run_spec import RunSpec
+    from loopx_host.adapters.process.run_spec import NotReached, RunSpec
     from loopx_host.lifecycle.extensions.process import Ended
 
-_CHUNK = 1 << 16
 _END_SECONDS = 10.0
 _PLACES = ("XDG_RUNTIME_DIR", "TMPDIR")  # where private directories are made
 _BOOT = (
@@ -51,41 +51,17 @@ class WarmSupervisors:
         self._lock = threading.Lock()
         self._owner, self._control, self._helper = 0, None, None
 
-    def begin(self, spec: RunSpec) -> tuple[int, Callable[[], None], Callable[[bool], Ended]]:
-        """Have one run attended; return its report's descriptor, how to stop it, how to finish with it.
-
-        Raises OSError when no helper can be started.
-        """
-        ours: list[int] = []
-        theirs: list[int] = []
+    def begin(self, spec: RunSpec) -> WarmSupervisor:
+        """Have one run attended. Raises OSError when no helper can be started."""
+        pipes = Pipes(reads=1, writes=1)
         try:
-            for _ in range(2):
-                reading, writing = os.pipe()
-                theirs.append(writing if theirs else reading)
-                ours.append(reading if ours else writing)
-            self._hand_over(*theirs)
+            self._hand_over(pipes.theirs)
         except OSError:
-            _close(ours)
+            pipes.close_ours()
             raise
         finally:
-            _close(theirs)
-        specs, reporting = ours
-        open_ends = [specs]
-        _send(specs, spec.packed())
-
-        def stop() -> None:
-            while open_ends:
-                os.close(open_ends.pop())
-
-        def finish(reported: bool) -> Ended:
-            from loopx_host.adapters.process.runner import lost
-
-            stop()
-            ended = reported or _await_end(reporting)
-            os.close(reporting)
-            return lost(None, "reported" if ended else "not_proved")
-
-        return reporting, stop, finish
+            pipes.close_theirs()
+        return WarmSupervisor(pipes, spec)
 
     def close(self) -> None:
         """Let the helper end; runs that go on meanwhile are finished first."""
@@ -96,14 +72,14 @@ class WarmSupervisors:
                 self._helper.wait()
             self._control = self._helper = None
 
-    def _hand_over(self, *descriptors: int) -> None:
+    def _hand_over(self, descriptors: list[int]) -> None:
         import socket
 
         with self._lock:
             for _ in range(2):  # the second time with a new helper, should somebody have killed the first
                 control = self._control if self._control and self._owner == os.getpid() else self._start()
                 try:
-                    socket.send_fds(control, [b"."], list(descriptors))
+                    socket.send_fds(control, [b"."], descriptors)
                 except OSError:
                     self._control = None
                 else:
@@ -131,32 +107,30 @@ class WarmSupervisors:
         return ours
 
 
+class WarmSupervisor:
+    """The supervisor of one run, a child of the helper process, as this program deals with it."""
+
+    def __init__(self, pipes: Pipes, spec: RunSpec) -> None:
+        self._pipes = pipes
+        self._telling, self.reporting = pipes.ours
+        try:
+            write_all(self._telling, spec.packed())
+        except BrokenPipeError:  # it is gone, which is found out when its report does not come
+            pass
+
+    def stop(self) -> None:
+        """Ask it to end the run; it reports then."""
+        self._pipes.close_ours(self._telling)
+
+    def finish(self, report: Ended | NotReached | None) -> Ended | NotReached:
+        """Let it end; return its report, or without one how the run ended."""
+        self.stop()
+        # The end of its report, even of one that came too late, says that it has ended its run.
+        ended = report is not None or read_all(self.reporting, seconds=_END_SECONDS) is not None
+        self._pipes.close()
+        return report or lost(None, "reported" if ended else "not_proved")
+
+
 def _forget(supervisors: WarmSupervisors | None) -> None:
     if supervisors is not None:
         supervisors.forget()
-
-
-def _close(descriptors: list[int]) -> None:
-    for descriptor in descriptors:
-        os.close(descriptor)
-
-
-def _await_end(reporting: int) -> bool:
-    """Wait until a supervisor that was told to stop has ended its run, the end of its report says; not for ever."""
-    waiter = select.poll()
-    waiter.register(reporting, select.POLLIN)
-    deadline = time.monotonic() + _END_SECONDS
-    while (left := deadline - time.monotonic()) > 0 and waiter.poll(1 + int(1000 * left)):
-        if not os.read(reporting, _CHUNK):
-            return True
-    return False
-
-
-def _send(descriptor: int, data: bytes) -> None:
-    """Write all of a specification; a supervisor that is gone is found out when its report does not come."""
-    rest = memoryview(data)
-    try:
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-    except BrokenPipeError:
-        pass

@@ -5,14 +5,17 @@ from __future__ import annotations
 import gc
 import json  # noqa: F401 (loaded once here, not again in every fork)
 import os
-import select
 import signal
 import socket
 
 from loopx_host.adapters.process import (
+    bytecode,  # noqa: F401 (loaded once here, not again in every fork)
+    child,
     descendants,
+    descriptors,
     kernel,
     landlock,
+    namespaces,  # noqa: F401
     private_directory,
     seccomp,
     spawn,
@@ -20,8 +23,6 @@ from loopx_host.adapters.process import (
 )
 from loopx_host.adapters.process.run_spec import RunSpec, is_whole
 from loopx_host.adapters.process.supervisor import detach, serve
-
-_CHUNK = 1 << 16
 
 
 def main(control_descriptor: int) -> None:
@@ -44,40 +45,28 @@ class _Helper:
         descendants.become_subreaper()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)
-        self._woken, wake = os.pipe()
-        os.set_blocking(self._woken, False)
-        os.set_blocking(wake, False)
-        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._woken = child.hear_of_children()
         self._taken, self._take = os.pipe()
 
     def serve(self) -> None:
         """Fork a supervisor for each run until nobody can send more, then wait for those at work."""
         _make_ready()
         gc.freeze()  # what is here stays; forks then share its pages instead of copying them
-        waiter = select.poll()
-        waiter.register(self._control, 0)  # only its end is news here
-        waiter.register(self._woken, select.POLLIN)
-        waiter.register(self._taken, select.POLLIN)
+        control = self._control.fileno()
         self._fork()
         while self._is_open or self._supervisors:
-            ready = {descriptor for descriptor, _ in waiter.poll()}
+            # Of the socket only its end is news here: what comes over it is for the supervisor that waits.
+            ready = descriptors.ready((self._woken, self._taken), ending=(control,) if self._is_open else ())
             if self._taken in ready:
                 os.read(self._taken, 1)
                 self._fork()
             if self._woken in ready:
                 self._reap()
-            if self._is_open and self._control.fileno() in ready:
+            if control in ready:
                 self._is_open = False
-                waiter.unregister(self._control)
 
     def _fork(self) -> None:
-        pid = os.fork()
-        if pid == 0:
-            try:
-                self._wait_for_run()
-            finally:
-                os._exit(1)
+        pid = child.fork(self._wait_for_run)
         self._supervisors.add(pid)
         self._waiting = pid
 
@@ -85,27 +74,20 @@ class _Helper:
         """Take the next run, and attend it; ends with the program that would send one."""
         detach(self._control.fileno(), self._take)
         spawn.not_default()
-        _, descriptors, _, _ = socket.recv_fds(self._control, 1, 2)
-        if len(descriptors) != 2:  # noqa: PLR2004 (a pair)
+        _, pair, _, _ = socket.recv_fds(self._control, 1, 2)
+        if len(pair) != 2:  # noqa: PLR2004
             return
         os.write(self._take, b".")
         os.close(self._take)
         self._control.close()
-        specs, report = descriptors
-        kept = bytearray()
-        while not is_whole(kept):
-            chunk = os.read(specs, _CHUNK)
-            if not chunk:
-                return
-            kept += chunk
-        serve(RunSpec.unpacked(bytes(kept)), specs, report, self._host)
+        told, report = pair
+        spec = descriptors.read_all(told, until=is_whole)
+        if spec is not None and is_whole(spec):  # else the program gave the run up before it had told all of it
+            serve(RunSpec.unpacked(spec), told, report, self._host)
 
     def _reap(self) -> None:
         """Take the status of every ended child; end what a supervisor that was killed left behind."""
-        try:
-            os.read(self._woken, _CHUNK)
-        except BlockingIOError:
-            pass
+        descriptors.discard(self._woken)
         try:
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 self._supervisors.discard(ended[0])

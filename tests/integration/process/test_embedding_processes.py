@@ -255,7 +255,7 @@ def test_a_provider_that_cannot_be_killed_is_given_up_and_told(puppets: Loopx, p
         given = json.dumps(request("record('leader')\\nready()\\nwait_for_go()")).encode()
         level = Level("limits")
         spec = RunSpec([{str(program)!r}], {{}}, Limits(0.5), Grants(), level, stdin=given)
-        ended = supervised_run.attend(spec, -1, subreaper=False)
+        ended = supervised_run.attend(spec, (), subreaper=False)
         tell(reason=ended.stopped_by, code=ended.exit_code, signal=ended.signal, containment=ended.containment)
         """,
     )
