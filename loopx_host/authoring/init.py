@@ -6,16 +6,15 @@ from loopx_host.authoring import scaffold
 from loopx_host.authoring.names import module_name
 from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
+from loopx_host.documents import scaffold as document
 from loopx_host.lifecycle.extensions.plan import content_digest, hold_to_plan
 from loopx_host.registry import grammar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from loopx_host.authoring.ports import InitPorts
+    from loopx_host.documents.scaffold import Scaffold
 
-SCAFFOLD_SCHEMA = "loopx_extension_scaffold_v0"
 DEFAULT_VERSION = "0.1.0"  # what the command line says when the caller does not
 
 
@@ -40,7 +39,7 @@ class InitRequest:
         self.plan = plan
 
 
-def init(request: InitRequest, ports: InitPorts) -> dict[str, Any]:
+def init(request: InitRequest, ports: InitPorts) -> Scaffold:
     """Write the starter package, or say which files it would have (contract section 8).
 
     Raises Refused: `name_unusable`, `version_unusable`, and `destination_exists` for anything at all that is
@@ -59,26 +58,18 @@ def init(request: InitRequest, ports: InitPorts) -> dict[str, Any]:
     hold_to_plan(digest, request.plan, extension_id, preview_command)
     if execute:
         tree.write(made)
-    return {
-        "ok": True,
-        "schema_version": SCAFFOLD_SCHEMA,
-        "operation": "init",
-        "dry_run": not execute,
-        "changed": execute,
-        "extension_id": extension_id,
-        "starter_kind": "standalone",
-        "capability_id": None,
-        "managed_entrypoint": "loopx extension run",
-        "version": version,
-        "destination": tree.shown,
-        "module_name": module,
-        "protocol": scaffold.protocol(module),
-        "permissions": [],
-        "files": [{"path": path, "status": "created" if execute else "would_create"} for path in made],
-        "plan": digest,
-        "next_commands": _next_commands(extension_id, tree.shown),
-        "next_command": None if execute else (*preview_command, "--execute"),
-    }
+    return document.scaffold(
+        extension_id=extension_id,
+        version=version,
+        destination=tree.shown,
+        module_name=module,
+        protocol=scaffold.protocol(module),
+        paths=list(made),
+        executed=execute,
+        plan=digest,
+        next_commands=_next_commands(extension_id, tree.shown),
+        next_command=None if execute else (*preview_command, "--execute"),
+    )
 
 
 def _refuse_version(extension_id: str, version: str) -> None:

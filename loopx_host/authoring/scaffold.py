@@ -7,10 +7,6 @@ from __future__ import annotations
 
 import json
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 LINK = "link:"  # content that begins so is a symbolic link to what follows
 
 
@@ -49,7 +45,7 @@ def _json(value: object) -> str:
     return json.dumps(value, indent=2) + "\n"
 
 
-def _request_schema(names: dict[str, str]) -> dict[str, Any]:
+def _request_schema(names: dict[str, str]) -> dict[str, object]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"Request of {names['id']}",
@@ -63,7 +59,7 @@ def _request_schema(names: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _response_schema(names: dict[str, str]) -> dict[str, Any]:
+def _response_schema(names: dict[str, str]) -> dict[str, object]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"Response of {names['id']}",

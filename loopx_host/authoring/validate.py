@@ -5,21 +5,20 @@ from __future__ import annotations
 from loopx_host.core.errors import Refused, refusal
 from loopx_host.core.limits import REQUEST_BYTES
 from loopx_host.core.strict_json import JsonViolation, parse_object
+from loopx_host.documents.validation import validation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from loopx_host.authoring.ports import HasPackageSources
     from loopx_host.documents.parts import Violation
+    from loopx_host.documents.validation import Validation
     from loopx_host.lifecycle.dispatch.ports import HasJudging, Judging
     from loopx_host.lifecycle.extensions.source import Source
 
     class ValidatePorts(HasPackageSources, HasJudging, Protocol):
         """What validating needs."""
-
-
-VALIDATION_SCHEMA = "loopx_extension_validation_v0"
 
 
 class ValidateRequest:
@@ -32,7 +31,7 @@ class ValidateRequest:
         self.strict = strict
 
 
-def validate(request: ValidateRequest, ports: ValidatePorts) -> dict[str, Any]:
+def validate(request: ValidateRequest, ports: ValidatePorts) -> Validation:
     """Check what `registry.load` left to check: warnings under `strict`, the doctor, the example request.
 
     Raises Refused `manifest_invalid` or `example_invalid`, each with its rows.
@@ -59,18 +58,16 @@ def validate(request: ValidateRequest, ports: ValidatePorts) -> dict[str, Any]:
         checked.append(path)
     elif runtime is not None:
         advice.append("there is no examples/request.json: readers and the conformance suite could use one")
-    return {
-        "ok": True,
-        "schema_version": VALIDATION_SCHEMA,
-        "extension_id": manifest.id,
-        "version": manifest.version,
-        "revision": manifest.revision,
-        "manifest_path": source.path,
-        "checked": checked,
-        "warnings": [problem.row() for problem in warnings],
-        "advice": advice,
-        "strict": strict,
-    }
+    return validation(
+        extension_id=manifest.id,
+        version=manifest.version,
+        revision=manifest.revision,
+        manifest_path=source.path,
+        checked=checked,
+        warnings=[problem.row() for problem in warnings],
+        advice=advice,
+        strict=strict,
+    )
 
 
 def _check_example(path: str, data: bytes, source: Source, judging: Judging) -> None:
