@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         """What a command may have done for it."""
 
 
-class CommandHost:
+class LocalCommandHost:
     """The host as a command sees it; every call is the same as from the command line, and refused the same."""
 
     def __init__(self, ports: CommandPorts) -> None:

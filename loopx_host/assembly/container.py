@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from loopx_host.adapters.process.runner import ProcessRunner
     from loopx_host.adapters.process.warm import WarmSupervisors
     from loopx_host.adapters.startup import StartUp
-    from loopx_host.assembly.command_host import CommandHost
+    from loopx_host.assembly.command_host import LocalCommandHost
 else:
 
     class lazy:  # noqa: N801 (stands in for functools.cached_property, whose import is not on the start-up path)
@@ -257,7 +257,7 @@ class Container:
             warm=self.supervisors,
             waiting=self.settings.waiting,
             level=self.level,
-            admit=lambda: refuse_when_off(self),
+            before_start=lambda: refuse_when_off(self),
         )
 
     @lazy
@@ -290,8 +290,8 @@ class Container:
         return StartUp(self.interrupts)
 
     @property
-    def command_host(self) -> CommandHost:
+    def command_host(self) -> LocalCommandHost:
         """The host as a package's command sees it."""
-        from loopx_host.assembly.command_host import CommandHost
+        from loopx_host.assembly.command_host import LocalCommandHost
 
-        return CommandHost(self)
+        return LocalCommandHost(self)

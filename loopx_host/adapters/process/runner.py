@@ -23,8 +23,8 @@ class ProcessRunner:
 
     A process that serves one command only forks its supervisors. An embedding program, which has threads and
     children of its own, gives `warm`: they are forked by a helper process then. `waiting` is called with the
-    seconds so far, about once a second, while a provider takes longer than two. `admit` is asked before each run
-    and refuses, by raising, to start anything.
+    seconds so far, about once a second, while a provider takes longer than two. `before_start` is called before each
+    run and refuses, by raising, to start anything.
     """
 
     def __init__(
@@ -34,9 +34,9 @@ class ProcessRunner:
         warm: WarmSupervisors | None = None,
         waiting: Callable[[float], None] | None = None,
         level: Level | None = None,
-        admit: Callable[[], None] | None = None,
+        before_start: Callable[[], None] | None = None,
     ) -> None:
-        self._admit = admit
+        self._before_start = before_start
         self._interrupts = interrupts
         self._warm = warm
         self._waiting = waiting
@@ -47,8 +47,8 @@ class ProcessRunner:
 
         Raises Refused `containment_unavailable` when the demanded level cannot be reached; nothing was started then.
         """
-        if self._admit is not None:
-            self._admit()
+        if self._before_start is not None:
+            self._before_start()
         from loopx_host.adapters.process.confinement import default_level
         from loopx_host.adapters.process.environment import provider_environment
         from loopx_host.adapters.process.run_spec import RunSpec

@@ -18,7 +18,7 @@ from loopx_host.lifecycle.dispatch.launch import CallGrants
 from loopx_host.lifecycle.dispatch.outcome import SUCCEEDED
 from loopx_host.lifecycle.dispatch.schemas import UNDECIDED
 from loopx_host.lifecycle.extensions.activation import Activation
-from loopx_host.lifecycle.extensions.readiness import refuse_by_state
+from loopx_host.lifecycle.extensions.readiness import readiness_to_call
 from loopx_host.lifecycle.extensions.refusals import state_moved
 from loopx_host.lifecycle.extensions.state import Entry, State
 from loopx_host.registry import surfaces
@@ -88,7 +88,7 @@ def publish_projection(request: PublishRequest, ports: PublishPorts) -> PublishR
         payload = parse_request(data)
     entry = State.parse(ports.store.read(), ports.store.location).entry(request.extension_id)
     surface = _surface(entry, request.surface_id)
-    now = refuse_by_state(entry, ports.packages)
+    now = readiness_to_call(entry, ports.packages)
     grants = CallGrants([f"fs.read:{name}" for name in opened], opened)
     _refuse_undeclared(entry, grants.permissions)
     _refuse_unknown_to_all(entry, surface)

@@ -13,7 +13,7 @@ from loopx_host.lifecycle.dispatch.call_provider import (
     provider_to_call,
     refuse_when_off,
 )
-from loopx_host.lifecycle.extensions.readiness import Readiness, refuse_by_state, why_not_ready
+from loopx_host.lifecycle.extensions.readiness import Readiness, readiness_to_call, why_not_ready
 from loopx_host.lifecycle.extensions.state import State
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ def run(request: RunRequest, ports: CanCall) -> RunReceipt:
     payload = parse_request(request.data)
     entry = State.parse(ports.store.read(), ports.store.location).entry(request.extension_id)
     runtime = _standalone_runtime(entry)
-    now = refuse_by_state(entry, ports.packages)
+    now = readiness_to_call(entry, ports.packages)
     schemas = declared_schemas(entry.id, runtime, ports)
     if schemas is not None:
         schemas.refuse_request(payload)

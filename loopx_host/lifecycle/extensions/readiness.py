@@ -86,7 +86,7 @@ def readiness(entry: Entry, packages: Packages) -> Readiness:
     return Readiness(entry, verdict, Program(runtime, launcher, identity), changed, details)
 
 
-def refuse_by_state(entry: Entry, packages: Packages) -> Readiness:
+def readiness_to_call(entry: Entry, packages: Packages) -> Readiness:
     """Return the readiness of an entry that only the environment may still keep from running.
 
     Raises Refused where the activation state decides: no runtime, another API, disabled, never proved.
