@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     from loopx_host.documents.discovery_index import IndexUse, Offer
+    from loopx_host.documents.host_doctor import Reach
     from loopx_host.documents.parts import Distribution, EntryPoints
     from loopx_host.lifecycle.extensions.ports import Finding
     from loopx_host.registry.catalog import TrainMember
@@ -113,6 +114,7 @@ class MemoryPackages:
         self.machine = PLATFORM
         self.cache: str | None = "/made/up/cache"
         self.remembered: list[str] = []
+        self.explained: list[str] = []  # the files behind what changed
         self.is_owned = True  # whether a package carries the programs
         self.advertised: dict[str, dict[str, str]] = {}  # "plugins" or "commands" → name → value
         self.bytecode: dict[str, str] = {}
@@ -151,7 +153,7 @@ class MemoryPackages:
         self.remembered.append(identity.digest)
 
     def explain(self, proved: str, now: RuntimeIdentity, changed: list[str]) -> list[str]:  # noqa: ARG002 (the port's)
-        return []
+        return self.explained
 
     def prerequisite(self, name: str, *, ask: bool) -> tuple[str, str | None] | None:
         found = self.prerequisites.get(name)
@@ -383,15 +385,18 @@ class ScriptedDiscovery:
     def __init__(self) -> None:
         self.rows: list[Any] = []
         self.members = list(TRAIN)
+        self.found: list[Finding] = []
+        self.rebuilt: list[bool] = []  # what each question for the offers asked
 
-    def offers(self, *, rebuild: bool) -> tuple[list[Offer], IndexUse]:  # noqa: ARG002 (the port's)
+    def offers(self, *, rebuild: bool) -> tuple[list[Offer], IndexUse]:
+        self.rebuilt.append(rebuild)
         return self.rows, {"status": "fresh", "rebuilt": False, "path": "/made/up/index.json"}
 
     def train(self) -> list[TrainMember]:
         return self.members
 
     def findings(self) -> list[Finding]:
-        return []
+        return self.found
 
     @staticmethod
     def row(extension_id: str | None, **fields: Any) -> dict[str, Any]:
@@ -415,6 +420,16 @@ class ScriptedDiscovery:
         }
 
 
+class ScriptedContainmentProbe:
+    """Reaches what it is told to reach."""
+
+    def __init__(self) -> None:
+        self.reached: Reach = {"default": "contained", "highest": "namespaced", "reasons": []}
+
+    def reach(self) -> Reach:
+        return self.reached
+
+
 class World:
     """One set of fakes, and the entries of a state file written out by hand."""
 
@@ -430,6 +445,7 @@ class World:
         self.references = MemoryReferences()
         self.discovery = ScriptedDiscovery()
         self.sources = MemorySources()
+        self.containment_probe = ScriptedContainmentProbe()
         self.command_host = object()
         self.is_off = False
         # Each fake stands where its port is asked for; the type checker compares them here.

@@ -15,6 +15,7 @@ from loopx_host.lifecycle.goals import capabilities as verb
 from loopx_host.registry.catalog import Declaration, Provider, catalog, detail
 from loopx_host.registry.load import load
 from tests.support import fakes
+from tests.support.capabilities import operation, profile, provides
 from tests.support.fakes import MemoryFolder, World
 from tests.support.packages import manifest
 
@@ -52,6 +53,59 @@ def declares(name: str, visibility: str = "public") -> str:
     return PROVIDES.format(id=name, visibility=visibility)
 
 
+def test_a_capability_is_shown_with_the_standing_of_its_provider() -> None:
+    """Every field of `loopx_capability_catalog_v0`."""
+    places = {"source_root": "docs", "site_root": "site/report", "canonical": "README.md"}
+    documented = "\n".join(
+        ["[documentation]", *(f'{key} = "{value}"' for key, value in places.items()), "aliases = []"]
+    )
+    one = provider("one", top=documented + declares("board"))
+    two = provider("two", top=IMPLEMENTS.format(id="board"))
+
+    document = catalog([two, one])
+
+    facts = {"declared": True, "installed": True, "enabled": True, "ready": True}
+    assert document["capabilities"] == [
+        {
+            "id": "board",
+            "title": "A report",
+            "status": "available",
+            "origin": "extension",
+            "visibility": "public",
+            "provider_id": "one",
+            "provider_state": facts,
+            "real_world_anchor": "a place",
+            "entry_command": "loopx capability show board",
+            "documentation_route": "site/report/README.md",
+            "implemented_protocol_count": 1,
+            "implementation_provider_count": 1,
+            "smoke_count": 0,
+            "next_real_step": "use it",
+            "reason": None,
+            "next_command": None,
+            "install_package": None,
+            "also_declared_by": [],
+        }
+    ]
+    assert document["providers"] == [
+        {"id": "loopx-core", "origin": "builtin", **facts},
+        *(
+            {
+                "id": name,
+                "origin": "extension",
+                **facts,
+                "version": "1.0",
+                "requires_loopx_api": "1",
+                "permissions": [],
+                "reason": None,
+                "next_command": None,
+                "install_package": None,
+            }
+            for name in ("one", "two")
+        ),
+    ]
+
+
 @pytest.mark.parametrize("given", list(itertools.product([False, True], repeat=3)))
 def test_ready_implies_enabled_implies_installed_implies_declared(given: tuple[bool, bool, bool]) -> None:
     installed, enabled, ready = given
@@ -84,6 +138,59 @@ def test_implementations_and_their_protocols_are_counted() -> None:
     (row,) = catalog(providers)["capabilities"]
 
     assert (row["implementation_provider_count"], row["implemented_protocol_count"]) == (2, 1)
+
+
+def test_the_detail_of_a_capability_says_what_can_be_asked_of_it() -> None:
+    """`loopx_capability_detail_v0`: what is declared, and no byte of the profile but its operations."""
+    text = manifest("one", top='permissions = ["fs.read:repo", "note.read"]' + provides())
+    files = {"extension.toml": text, "profile.json": profile(operation(), operation("note", permission="note.read"))}
+    one = Provider(
+        load(MemoryFolder(files), "extension.toml"),
+        installed=True,
+        enabled=True,
+        ready=False,
+        reason="doctor_required",
+        next_command=("extension", "doctor", "one", "--execute"),
+        install_package="pip install one==1.0",
+    )
+
+    found = detail("weather", [one, provider("two", provides(profile=False))])
+
+    assert found == {
+        "id": "weather",
+        "kind": "report",
+        "title": "A report",
+        "status": "available",
+        "user_value": "shows something",
+        "next_real_step": "use it",
+        "visibility": "public",
+        "real_world_anchor": "a place",
+        "entry_command": "loopx capability show weather",
+        "origin": "extension",
+        "capability_kind": "report",
+        "provider_id": "one",
+        "provider_version": "1.0",
+        "operations": [
+            {"id": "inspect", "effect_class": "read_only", "required_permission": "fs.read:repo"},
+            {"id": "note", "effect_class": "read_only", "required_permission": "note.read"},
+        ],
+        "provider_state": {"declared": True, "installed": True, "enabled": True, "ready": False},
+        "reason": "doctor_required",
+        "next_command": ("extension", "doctor", "one", "--execute"),
+        "install_package": "pip install one==1.0",
+        "also_declared_by": ["two"],
+    }
+
+
+def test_a_host_that_runs_bare_has_nothing_ready_and_says_why() -> None:
+    ready, disabled = provider("one"), provider("two", enabled=False, ready=False)
+
+    for one in (ready, disabled):
+        one.next_command = ("extension", "list")
+        one.switch_off()
+
+    assert (ready.ready, ready.enabled, ready.reason, ready.next_command) == (False, True, "extensions_off", None)
+    assert (disabled.reason, disabled.next_command) == ("extension_disabled", ("extension", "list"))
 
 
 def test_an_internal_capability_has_no_row_and_no_detail() -> None:

@@ -1,0 +1,252 @@
+"""From a program to the launch of one process, and whose byte code is kept (contract sections 5 and 6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from loopx_host.lifecycle.extensions.candidate import Program
+from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, Launcher, RuntimeIdentity
+from loopx_host.lifecycle.extensions.launching import doctor_launch, keep_bytecode, process_launch
+from loopx_host.lifecycle.extensions.probe import changed_since, probe
+from loopx_host.lifecycle.extensions.process import TIMEOUT, Ended, Launch
+from tests.support.fakes import PROGRAM, MemoryPackages, Script, ScriptedProcesses, World
+
+NEEDS = {"reads": ["/made/up/lib", "/made/up/site"], "lists": ["/made/up"]}
+NODE = '[runtime.requires]\nnode = ">=24"\n'
+
+
+def program(runtime: str = "", *, details: Any = None, module: str | None = None) -> Program:
+    declared = World().sources.put(runtime=runtime).manifest.runtime
+    assert declared is not None
+    launcher = Launcher(MODULE, PROGRAM, module) if module else Launcher(ENTRYPOINT, PROGRAM)
+    return Program(declared, launcher, RuntimeIdentity({"launcher": "first"}, details=details))
+
+
+def launched(made: Program, packages: MemoryPackages | None = None, **settings: Any) -> Launch:
+    return process_launch(made, packages or MemoryPackages(), **{"args": ["--serve"], "seconds": 20, **settings})
+
+
+# --- the launch ----------------------------------------------------------------------------------------------
+
+
+def test_a_launch_holds_what_the_manifest_declares_and_what_the_caller_grants() -> None:
+    made = program('env = ["TOKEN"]\nmemory_limit_mb = 64\nopen_files_limit = 99', details={"needs": NEEDS})
+
+    launch = launched(made, stdin=b"{}", permissions=["fs.read:repo"], references={"repo": "/made/up/repo"})
+
+    assert (launch.argv, launch.stdin) == ([PROGRAM, "--serve"], b"{}")
+    assert (launch.env_names, launch.env_set, launch.path_first) == (["TOKEN"], {}, [])
+    assert (launch.limits.timeout_seconds, launch.limits.open_files, launch.limits.memory_mb) == (20, 99, 64)
+    assert (launch.grants.reads, launch.grants.lists) == (NEEDS["reads"], NEEDS["lists"])
+    assert (launch.grants.permissions, launch.grants.references) == (["fs.read:repo"], {"repo": "/made/up/repo"})
+    assert launch.bytecode_to is None
+
+
+def test_a_launch_grants_nothing_that_was_not_named() -> None:
+    launch = launched(program())
+
+    assert (launch.grants.permissions, launch.grants.references, launch.stdin) == ([], {}, b"")
+    assert (launch.grants.reads, launch.grants.lists) == ([], [])
+
+
+def test_a_module_runs_with_the_unsafe_path_off_and_in_utf_8() -> None:
+    """Extension-formats, *Provider environment*: `PYTHONUTF8=1` for `python_module`."""
+    launch = launched(program(module="made.up"))
+
+    assert launch.argv == [PROGRAM, "-P", "-m", "made.up", "--serve"]
+    assert launch.env_set == {"PYTHONUTF8": "1"}
+
+
+def test_byte_code_that_was_kept_is_given_and_may_be_read() -> None:
+    made, packages = program(details={"needs": NEEDS}), MemoryPackages()
+    packages.bytecode[made.identity.digest] = "/made/up/cache/one"
+
+    launch = launched(made, packages)
+
+    assert launch.env_set == {"PYTHONPYCACHEPREFIX": "/made/up/cache/one"}
+    assert launch.grants.reads == [*NEEDS["reads"], "/made/up/cache/one"]
+
+
+def test_a_module_gets_its_byte_code_too() -> None:
+    made, packages = program(module="made.up"), MemoryPackages()
+    packages.bytecode[made.identity.digest] = "/made/up/cache/one"
+
+    wanted = {"PYTHONPYCACHEPREFIX": "/made/up/cache/one", "PYTHONUTF8": "1"}
+    assert launched(made, packages).env_set == wanted
+
+
+@pytest.mark.parametrize(
+    ("there", "first", "reads"),
+    [
+        ("/opt/node/bin/node", "/opt/node/bin", ["/opt/node/bin", "/opt/node/lib", "/opt/node/lib64"]),
+        ("/opt/node/node", "/opt/node", ["/opt/node"]),
+        ("/bin/node", "/bin", ["/bin"]),
+    ],
+)
+def test_a_prerequisite_goes_before_the_path_and_may_be_read_with_the_libraries_beside_it(
+    there: str, first: str, reads: list[str]
+) -> None:
+    packages = MemoryPackages()
+    packages.prerequisites = {"node": (there, "24.0.0")}
+
+    launch = launched(program(NODE), packages)
+
+    assert (launch.path_first, launch.grants.reads) == ([first], reads)
+
+
+@pytest.mark.parametrize(
+    ("interpreter", "runtime", "reserves"),
+    [
+        ("python3.11", "", False),
+        ("bash", "", False),
+        ("node", "", True),
+        ("java", "", True),
+        ("", "", True),  # a compiled program may
+        ("sh", NODE, True),  # a shell that starts Node
+    ],
+)
+def test_memory_is_counted_by_what_a_runtime_reserves(interpreter: str, runtime: str, reserves: bool) -> None:
+    launch = launched(program(runtime, details={"interpreter": interpreter}))
+
+    assert launch.limits.reserves_memory is reserves
+
+
+def test_a_program_whose_interpreter_is_not_known_may_reserve_memory() -> None:
+    assert launched(program()).limits.reserves_memory is True
+
+
+# --- the doctor's launch and its byte code ----------------------------------------------------------------------
+
+
+def test_a_doctor_gets_its_own_arguments_and_time_and_no_permission() -> None:
+    launch = doctor_launch(program("doctor_timeout_seconds = 5"), MemoryPackages())
+
+    assert (launch.argv, launch.stdin, launch.limits.timeout_seconds) == ([PROGRAM, "--doctor"], b"", 5)
+    assert (launch.grants.permissions, launch.grants.references) == ([], {})
+
+
+def test_a_doctor_brings_byte_code_where_there_is_none() -> None:
+    made, packages = program(), MemoryPackages()
+
+    first = doctor_launch(made, packages)
+    packages.bytecode[made.identity.digest] = "/made/up/cache/one"
+    second = doctor_launch(made, packages)
+
+    assert first.bytecode_to == f"/made/up/cache/{made.identity.digest}.new"
+    assert second.bytecode_to is None
+
+
+class Keeping(MemoryPackages):
+    """Notes what it is asked to keep."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[tuple[str, bool]] = []
+
+    def keep_bytecode(self, identity: RuntimeIdentity, new: str, *, proved: bool) -> None:
+        self.kept.append((new, proved))
+        super().keep_bytecode(identity, new, proved=proved)
+
+
+@pytest.mark.parametrize(
+    ("ended", "proved", "kept"),
+    [
+        (Ended(exit_code=0), True, True),
+        (Ended(exit_code=0), False, False),
+        (Ended(exit_code=3), True, False),
+        (Ended(exit_code=3), False, False),
+        (Ended(stopped_by=TIMEOUT), True, False),
+        (Ended(signal="SIGSEGV"), True, False),
+    ],
+)
+def test_byte_code_is_kept_of_a_program_that_was_proved_and_ended_well_and_else_dropped(
+    ended: Ended, proved: bool, kept: bool
+) -> None:
+    made, packages = program(), Keeping()
+    launch = doctor_launch(made, packages)
+
+    keep_bytecode(launch, ended, made, packages, proved=proved)
+
+    assert packages.kept == [(launch.bytecode_to, kept)]
+
+
+def test_a_launch_that_brings_no_byte_code_has_none_to_keep() -> None:
+    made, packages = program(), Keeping()
+
+    keep_bytecode(launched(made), Ended(exit_code=0), made, packages, proved=True)
+
+    assert packages.kept == []
+
+
+# --- the probe -----------------------------------------------------------------------------------------------
+
+
+def probed(script: Script, packages: Keeping | None = None) -> tuple[Any, Keeping]:
+    packages = packages or Keeping()
+    identity = packages.identify(Launcher(ENTRYPOINT, PROGRAM))
+    assert identity is not None
+    made = program()
+    subject = Program(made.runtime, made.launcher, identity)
+    return probe(subject, packages, ScriptedProcesses(script)), packages
+
+
+def test_a_doctor_that_passes_proves_what_was_identified_and_is_remembered_with_its_byte_code() -> None:
+    found, packages = probed(Script(stderr=b"a word\n"))
+
+    assert (found.verified, found.failure_kind, found.reason) == (True, None, None)
+    assert packages.remembered == [found.identity.digest]
+    assert packages.kept == [(f"/made/up/cache/{found.identity.digest}.new", True)]
+    assert found.ended.stderr == b"a word\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "script"),
+    [("exit_nonzero", Script(exit_code=3)), ("timeout", Script(lasts=True)), ("start_failed", Script(missing=True))],
+)
+def test_a_doctor_that_fails_proves_nothing_and_its_byte_code_is_dropped(kind: str, script: Script) -> None:
+    found, packages = probed(script)
+
+    assert (found.verified, found.failure_kind, found.identity) == (False, kind, None)
+    assert found.reason
+    assert (packages.remembered, [proved for _, proved in packages.kept]) == ([], [False])
+
+
+def test_a_doctor_that_changes_its_program_proves_nothing_and_its_byte_code_is_dropped() -> None:
+    packages = Keeping()
+    change = Script(meanwhile=lambda: packages.programs.update({PROGRAM: "second"}))
+
+    found, _ = probed(change, packages)
+
+    assert (found.verified, found.failure_kind, found.identity) == (False, "changed_during_probe", None)
+    assert "launcher" in found.reason
+    assert (packages.remembered, [proved for _, proved in packages.kept]) == ([], [False])
+
+
+# --- what changed since ----------------------------------------------------------------------------------------
+
+
+def since(change: Any) -> list[str]:
+    packages = MemoryPackages()
+    identity = packages.identify(Launcher(ENTRYPOINT, PROGRAM))
+    assert identity is not None
+    made = program()
+    change(packages)
+    return changed_since(Program(made.runtime, made.launcher, identity), packages)
+
+
+def test_nothing_changed_since() -> None:
+    assert since(lambda _: None) == []
+
+
+def test_the_groups_that_changed_since_are_named() -> None:
+    assert since(lambda packages: setattr(packages, "interpreter", "another")) == ["interpreter"]
+
+
+def test_a_program_that_is_gone_since_is_named() -> None:
+    assert since(lambda packages: packages.programs.clear()) == ["launcher"]
+
+
+def test_a_file_that_was_written_and_put_back_is_named() -> None:
+    assert since(lambda packages: packages.programs.update({"/made/up/bin/another": "x"})) == ["launcher"]
