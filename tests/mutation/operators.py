@@ -155,10 +155,21 @@ def _values(site: _Site, node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _calls(_: _Site, node: ast.AST) -> Iterator[ast.AST]:
-    """Leave out one named argument."""
+    """Leave out one named argument that is no sentence."""
     if isinstance(node, ast.Call):
-        for index in range(len(node.keywords)):
-            yield ast.Call(node.func, node.args, _without(node.keywords, index))
+        for index, keyword in enumerate(node.keywords):
+            if not _is_sentence(keyword.value):
+                yield ast.Call(node.func, node.args, _without(node.keywords, index))
+
+
+def _is_sentence(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=str() as text):
+            return " " in text
+        case ast.IfExp():
+            return _is_sentence(node.body) and _is_sentence(node.orelse)
+        case _:
+            return isinstance(node, ast.JoinedStr)
 
 
 def _rows(site: _Site, node: ast.AST) -> Iterator[ast.AST]:

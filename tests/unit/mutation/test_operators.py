@@ -50,6 +50,8 @@ def test_a_change_is_made(source: str, change: str) -> None:
         "TYPE_CHECKING = False\nif TYPE_CHECKING:\n    f(a=1)",
         "a = 'A sentence for people.'",
         "a = f'word {b}'",
+        "a = f(b='A sentence.')",
+        "a = f(b=f'A {c}.')",
         "a, b = c",
         "def f():\n    return None",
     ],
