@@ -115,3 +115,12 @@ def test_what_is_shown_of_bad_output_holds_no_credential_and_no_control_characte
 
 def test_a_process_that_ended_well_has_no_failure_whatever_it_printed() -> None:
     assert Ended(exit_code=0, stdout=b"anything", stderr=b"at all").failure is None
+
+
+def test_bad_output_is_shown_by_its_beginning_and_none_is_not() -> None:
+    shown, nothing = outcome(Ended(exit_code=0, stdout=b"log line")), outcome(Ended(exit_code=0))
+
+    assert shown.error is not None
+    assert shown.error.endswith("; it began: log line")
+    assert nothing.error is not None
+    assert "it began" not in nothing.error
