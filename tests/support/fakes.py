@@ -115,6 +115,7 @@ class MemoryPackages:
         self.cache: str | None = "/made/up/cache"
         self.remembered: list[str] = []
         self.explained: list[str] = []  # the files behind what changed
+        self.written: list[str] = []  # files that were written and put back
         self.is_owned = True  # whether a package carries the programs
         self.advertised: dict[str, dict[str, str]] = {}  # "plugins" or "commands" → name → value
         self.bytecode: dict[str, str] = {}
@@ -163,7 +164,8 @@ class MemoryPackages:
         return f"pip install {owner['name']}=={owner['version']}"
 
     def touched(self, identity: RuntimeIdentity) -> list[str]:
-        return [] if self._taken.get(identity.digest) == (self.programs, self.interpreter) else ["launcher"]
+        is_same = self._taken.get(identity.digest) == (self.programs, self.interpreter)
+        return self.written if is_same else ["launcher"]
 
     def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:
         return self.bytecode.get(identity.digest)

@@ -88,7 +88,7 @@ def test_five_changed_files_are_named_and_no_more() -> None:
     world = World().holding()
     provider = ready(world)
     names = [f"file-{number}" for number in range(7)]
-    world.packages.touched = lambda identity: names  # type: ignore[method-assign]
+    world.packages.written = names
 
     refusal = refusal_of(lambda: call_provider(provider, b"{}", None, world))
 
