@@ -78,6 +78,8 @@ TYPE_VIOLATIONS = {
 }
 NOTHING = "nothing"
 
+pytestmark = pytest.mark.timeout(300)  # one process judges every change, and a busy machine takes its time
+
 
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
