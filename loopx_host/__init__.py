@@ -4,15 +4,15 @@ __version__ = "0.1.0"
 
 HOME = {
     "CommandHost": "loopx_host.hookspecs.specs",
-    "Effect": "loopx_host.authoring.provider",
+    "Effect": "loopx_host.authoring.serving",
     "Host": "loopx_host.assembly.host",
-    "OperationFailed": "loopx_host.authoring.provider",
+    "OperationFailed": "loopx_host.authoring.serving",
     "Refused": "loopx_host.core.errors",
     "conformance": "loopx_host.assembly.authors",
     "governed_request": "loopx_host.authoring.host_request",
     "hookimpl": "loopx_host.hookspecs.markers",
     "run_manifest": "loopx_host.assembly.authors",
-    "serve_operations": "loopx_host.authoring.provider",
+    "serve_operations": "loopx_host.assembly.provider_streams",
     "visible": "loopx_host.core.text",
 }
 
@@ -35,8 +35,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.assembly.authors import conformance, run_manifest
     from loopx_host.assembly.host import Host
+    from loopx_host.assembly.provider_streams import serve_operations
     from loopx_host.authoring.host_request import governed_request
-    from loopx_host.authoring.provider import Effect, OperationFailed, serve_operations
+    from loopx_host.authoring.serving import Effect, OperationFailed
     from loopx_host.core.errors import Refused
     from loopx_host.core.text import visible
     from loopx_host.hookspecs.markers import hookimpl

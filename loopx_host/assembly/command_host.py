@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class LocalCommandHost:
-    """The host as a command sees it; every call is the same as from the command line, and refused the same."""
+    """The `CommandHost` of the hooks; every call is the same as from the command line, and refused the same."""
 
     def __init__(self, ports: CommandPorts) -> None:
         self._ports = ports
@@ -28,7 +28,7 @@ class LocalCommandHost:
         self,
         capability_id: str,
         operation: str,
-        input: Mapping[str, object],  # noqa: A002 (the word of the contract)
+        input: Mapping[str, object],  # noqa: A002 (the word of the request)
         *,
         goal_id: str,
         references: Mapping[str, str] | None = None,
@@ -50,8 +50,8 @@ class LocalCommandHost:
     def publish(
         self,
         extension_id: str,
-        surface_id: str,
-        input: Mapping[str, object],  # noqa: A002 (the word of the contract)
+        surface: str,
+        input: Mapping[str, object],  # noqa: A002 (the word of the request)
         *,
         references: Mapping[str, str] | None = None,
     ) -> PublishReceipt:
@@ -59,6 +59,6 @@ class LocalCommandHost:
         from loopx_host.lifecycle.dispatch.publish_projection import PublishRequest, publish_projection
 
         request = PublishRequest(
-            extension_id, surface_id, encode_request(input), execute=True, references=dict(references or {})
+            extension_id, surface, encode_request(input), execute=True, references=dict(references or {})
         )
         return publish_projection(request, self._ports)

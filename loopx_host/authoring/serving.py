@@ -1,12 +1,12 @@
 """The provider's side of a governed call: read the request, look at its envelope again, answer in the v0 shape.
 
-For providers written in Python. Nothing of the host is asked and nothing is kept: one request, one answer.
+For providers written in Python. Nothing of the host is asked and nothing is kept: one request in bytes, one
+answer in bytes.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 
 from loopx_host.core.errors import Refused
@@ -41,7 +41,6 @@ _KEYS = {  # beside the envelope
     REFERENCES_KEY,
 }
 _REVISION = re.compile("[0-9a-f]{16}")
-_CHUNK = 1 << 16
 
 
 class OperationFailed(Exception):  # noqa: N818 (what an operation says instead of an answer)
@@ -69,36 +68,34 @@ class Effect:
         self.observations = list(observations or [])
 
 
-def serve_operations(
+def answer(
+    data: bytes | None,
     operations: Mapping[str, Operation],
     *,
     manifest_id: str,
     views: Mapping[str, View] | None = None,
-    descriptors: tuple[int, int] = (0, 1),
-) -> int:
-    """Serve the one request on standard input and return the exit status, 0 whenever there was an answer.
+) -> bytes:
+    """Return the bytes that answer one request; `data` is None for a request that is too large to be read.
 
-    `operations` maps operation ids to functions of (input, references). The envelope must be exactly the one that
-    belongs to this request and to the extension `manifest_id` (requirement X10); a request without one is refused.
-    A failure is answered with ``ok: false``, its code and one sentence.
-
-    `views` maps ids of presentation surfaces to functions that make their view: they serve the request of
-    ``loopx extension publish-projection``, an object whose ``publish`` names the surface. `descriptors` are those to
-    read and to write, where a test has others than the standard ones.
+    `manifest_id` and `views` are those of `loopx_host.serve_operations`. A failure is answered with ``ok: false``.
     """
-    source, sink = descriptors
     try:
-        request = _parsed(_read(source))
-        surface_id = None if request.get("schema_version") == governed_request.ID else request.get(PUBLISH_KEY)
-        answer = (
-            _viewed(views, surface_id, request)
-            if views and surface_id is not None
-            else _answered(operations, _governed(request, manifest_id))
-        )
+        document = _answer(data, operations, manifest_id, views or {})
     except OperationFailed as failed:
-        answer = {"ok": False, "code": failed.code, "error": str(failed), "effect": failed.effect}
-    _write(sink, json.dumps(answer).encode("ascii"))
-    return 0
+        document = {"ok": False, "code": failed.code, "error": str(failed), "effect": failed.effect}
+    return json.dumps(document).encode("ascii")
+
+
+def _answer(
+    data: bytes | None, operations: Mapping[str, Operation], manifest_id: str, views: Mapping[str, View]
+) -> dict[str, object]:
+    if data is None:
+        raise OperationFailed("request_too_large", f"the request is larger than {REQUEST_BYTES} bytes")
+    request = _parsed(data)
+    surface_id = None if request.get("schema_version") == governed_request.ID else request.get(PUBLISH_KEY)
+    if views and surface_id is not None:
+        return _viewed(views, surface_id, request)
+    return _answered(operations, _governed(request, manifest_id))
 
 
 def _parsed(data: bytes) -> dict[str, object]:
@@ -171,18 +168,3 @@ def _are_references(value: object) -> TypeGuard[list[ContextReference]]:
 
 def _paths(rows: list[ContextReference]) -> dict[str, str]:
     return {row["name"]: row["path"] for row in rows}
-
-
-def _read(descriptor: int) -> bytes:
-    kept = bytearray()
-    while chunk := os.read(descriptor, _CHUNK):
-        kept += chunk
-        if len(kept) > REQUEST_BYTES:
-            raise OperationFailed("request_too_large", f"the request is larger than {REQUEST_BYTES} bytes")
-    return bytes(kept)
-
-
-def _write(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
