@@ -215,6 +215,7 @@ class ScriptedProcesses:
         self.script = script or Script()
         self.scripts: list[Script] = []
         self.launches: list[Launch] = []
+        self.containment: Any = {"rung": "made-up"}
 
     def run(self, launch: Launch) -> Ended:
         self.launches.append(launch)
@@ -235,7 +236,7 @@ class ScriptedProcesses:
             stdout=stdout[: launch.limits.stdout_bytes],
             stderr=script.stderr[: launch.limits.stderr_bytes],
             duration_ms=7,
-            containment={"rung": "made-up"},
+            containment=self.containment,
         )
 
     @staticmethod

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.errors import Refused
 from tests.support import fakes
-from tests.support.fakes import PROGRAM, World, code_of
+from tests.support.fakes import PROGRAM, World, code_of, refusal_of
 
 ROWS = [{"name": "roar", "value": "made_up.commands:roar"}]
 OFF = {"enabled": False}
@@ -180,3 +181,43 @@ def test_a_document_without_its_two_words_is_refused(answer: dict[str, Any], mon
     monkeypatch.setattr(made.plugins, "command", lambda *_: answer)
 
     assert code_of(lambda: made.command("roar")) == "plugin_hook_failed"
+
+
+def test_what_a_command_answers_without_its_two_words_leads_to_disabling_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = carrying()
+    monkeypatch.setattr(made.plugins, "command", lambda *_: {})
+
+    said = refusal_of(lambda: made.command("roar"))
+
+    assert said.diagnostic.subject == "beast"
+    assert said.diagnostic.next_command == ("extension", "disable", "beast", "--execute")
+
+
+def test_an_ambiguous_command_names_its_owners_and_disables_the_last() -> None:
+    made = carrying(carrying(extension_id="a", package="a-package"), extension_id="b", package="b-package")
+
+    said = refused(made)
+
+    assert said.diagnostic.next_command == ("extension", "disable", "b", "--execute")
+    assert "`a` and `b`" in said.diagnostic.summary
+
+
+def test_a_command_is_looked_for_in_the_offers_that_bring_it() -> None:
+    made = World()
+    made.discovery.rows = [made.discovery.row("other"), made.discovery.row("beast", commands=["roar"])]
+
+    assert refused(made).diagnostic.next_command == ("extension", "install", "beast")
+    assert made.discovery.rebuilt == [False]
+
+
+def test_a_command_that_is_off_without_a_way_back_leads_to_the_list() -> None:
+    made = carrying()
+    form = made.raw("beast")["revisions"][0]["manifest"]
+    form["provider"]["requires_loopx_api"] = ">=9"
+    edited = canonical_digest(form)[:16]
+    revision = {**made.raw("beast")["revisions"][0], "manifest": form, "revision": edited}
+
+    said = refused(World().holding("beast", active_revision=edited, revisions=[revision]))
+
+    assert (said.code, said.diagnostic.next_command) == ("command_not_activated", ("extension", "list"))
+    assert said.diagnostic.hint == "activate it"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loopx_host.core.errors import Interrupted, Refused
-from tests.support.fakes import NOW, PROGRAM, RUN_ID, Script, World, code_of
+from tests.support.fakes import NOW, PROGRAM, RUN_ID, Script, World, code_of, refusal_of
 from tests.support.manifests import NEW_CAPABILITY
 
 IMPLEMENTATION = '[[implements]]\ncapability_id = "core-thing"\nprotocol = "test_v0"\n'
@@ -266,3 +266,35 @@ def test_without_a_byte_code_cache_the_provider_writes_none() -> None:
     world.run()
 
     assert "PYTHONPYCACHEPREFIX" not in world.processes.launches[0].env_set
+
+
+@pytest.mark.parametrize(
+    ("code", "top"), [("capability_provider", NEW_CAPABILITY), ("permissions_declared", 'permissions = ["a.b"]')]
+)
+def test_what_only_a_capability_command_may_call_leads_there(code: str, top: str) -> None:
+    refusal = refusal_of(World().holding(top=top).run)
+
+    assert (refusal.code, refusal.diagnostic.subject) == (code, "probe-me")
+    assert refusal.diagnostic.next_command == ("capability", "list")
+
+
+def test_a_bare_host_runs_nothing_and_previews_nothing() -> None:
+    world = World().holding()
+    world.is_off = True
+
+    assert code_of(world.run) == code_of(lambda: world.run(execute=False)) == "extensions_off"
+    assert world.processes.launches == []
+
+
+def test_a_response_is_judged_by_the_schema_of_its_manifest() -> None:
+    world = World(Script(stdout=b'{"n": 1}'))
+    world.holding(runtime='response_schema = "r.json"', files={"r.json": "{}"})
+    for revision in world.entry().revisions:
+        world.store.schemas |= dict.fromkeys(revision.schemas, b"{}")
+    rows: list[Any] = [{"pointer": "/n", "message": "is odd"}]
+    world.judging.verdict = rows
+
+    receipt = world.run()
+
+    assert (receipt["status"], receipt["failure_kind"]) == ("invalid_provider_output", "response_schema")
+    assert receipt["violations"] == rows

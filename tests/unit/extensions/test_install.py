@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 import pytest
 
 from loopx_host.lifecycle.extensions.install import install
+from loopx_host.lifecycle.extensions.preconditions import refuse_capability_clash
 from loopx_host.lifecycle.extensions.source import Source
+from loopx_host.lifecycle.extensions.state import State
 from tests.support.fakes import NOW, PLATFORM, PROGRAM, Script, World, code_of, refusal_of
 from tests.support.manifests import NEW_CAPABILITY
 
@@ -408,3 +413,85 @@ def test_a_preview_takes_a_prerequisite_that_is_there_at_its_word() -> None:
     world.packages.prerequisites = {"node": ("/opt/node/bin/node", "22.1.0")}
 
     assert world.trust(install, world.sources.put(runtime=NODE), execute=False)["would_refuse"] is None
+
+
+def test_a_prerequisite_that_is_too_old_is_refused_with_what_was_found() -> None:
+    world = World()
+    world.packages.prerequisites = {"node": ("/opt/node/bin/node", "22.1.0")}
+
+    refusal = refusal_of(lambda: world.trust(install, world.sources.put(runtime=NODE)))
+
+    assert refusal.diagnostic.subject == "node"
+    assert refusal.blocks["prerequisite"] == {
+        "name": "node",
+        "requires": ">=24",
+        "path": "/opt/node/bin/node",
+        "version": "22.1.0",
+    }
+    assert "22.1.0" in refusal.diagnostic.summary
+    assert "loopx-core" in str(refusal.diagnostic.hint)  # the extra that brings Node
+
+
+def test_another_prerequisite_is_named_by_the_common_code() -> None:
+    world = World()
+
+    refusal = refusal_of(lambda: world.trust(install, world.sources.put(runtime=NODE.replace("node", "zoo"))))
+
+    assert (refusal.code, refusal.exit_status) == ("prerequisite_unavailable", 69)
+    assert refusal.blocks["prerequisite"] == {"name": "zoo", "requires": ">=24", "path": None, "version": None}
+    assert "zoo" in str(refusal.diagnostic.hint)
+
+
+def test_the_clash_of_a_capability_names_it_and_its_owner() -> None:
+    world = World().holding("other", runtime=NEW_CAPABILITY)
+
+    refusal = refusal_of(lambda: world.trust(install, world.sources.put(runtime=NEW_CAPABILITY)))
+
+    assert (refusal.diagnostic.subject, refusal.diagnostic.next_command) == ("new-thing", ("extension", "list"))
+    assert "`other`" in refusal.diagnostic.summary
+
+
+def test_a_capability_of_the_core_belongs_to_its_distribution() -> None:
+    manifest = World().sources.put(runtime=NEW_CAPABILITY).manifest
+    state = State.parse(None, "/made/up")
+
+    refusal = refusal_of(lambda: refuse_capability_clash(manifest, state, frozenset({"new-thing"})))
+
+    assert (refusal.code, "`loopx-core`" in refusal.diagnostic.summary) == ("capability_duplicate", True)
+
+
+def test_to_trust_an_id_the_packages_are_asked_and_not_an_index() -> None:
+    world = World()
+    source = world.sources.put()
+    world.discovery.rows = [world.discovery.row("probe-me", manifest_path=source.path)]
+
+    world.trust(install, extension_id="probe-me")
+
+    assert world.discovery.rebuilt == [True]
+
+
+def test_the_plan_of_an_install_is_made_of_what_decides_it() -> None:
+    """Extension-formats, *Plan digest*, computed here from its words."""
+    world = World()
+    source = world.sources.put(top='permissions = ["net.connect"]', runtime='env = ["TOKEN"]')
+    plan = {
+        "schema": "loopx_extension_plan_v0",
+        "verb": "install",
+        "extension_id": "probe-me",
+        "state": None,
+        "to_revision": source.manifest.digest,
+        "launcher": {"path": PROGRAM, "sha256": ""},
+        "argv": [PROGRAM, "--serve"],
+        "env": ["TOKEN"],
+        "permissions_added": ["net.connect"],
+        "limits": {
+            "timeout_seconds": 20,
+            "doctor_timeout_seconds": 20,
+            "memory_limit_mb": None,
+            "open_files_limit": 1024,
+        },
+        "host_api": 1,
+    }
+    canonical = json.dumps(plan, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+    assert world.trust(install, source)["plan"] == "sha256:" + hashlib.sha256(canonical).hexdigest()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from loopx_host.lifecycle.extensions.listing import list_extensions, show
+from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
 from tests.support.fakes import NOW, PROGRAM, World, code_of
 
 DOCTOR = ("extension", "doctor", "probe-me", "--execute")
@@ -176,3 +177,34 @@ def test_show_of_an_entry_of_a_v0_tool_shows_what_is_there() -> None:
 )
 def test_show_of_what_cannot_be_read_is_refused(code: str, world: World) -> None:
     assert code_of(lambda: show("probe-me", world)) == code
+
+
+def test_a_ready_extension_is_not_explained() -> None:
+    """To explain is to read what is remembered; the hot path does not."""
+    world = World().holding()
+    world.packages.explained = ["never asked for"]
+
+    assert row_of(world)["changed_details"] == []
+
+
+@pytest.mark.parametrize(("owner", "named"), [({"name": "p", "version": "2"}, "p 2"), (None, "the program")])
+def test_a_launcher_that_is_gone_is_told_with_what_to_put_back(owner: dict[str, str] | None, named: str) -> None:
+    world = World().holding(pinned={"distribution": owner})
+    gone(world)
+
+    refused = why_not_ready(readiness(world.entry(), world.packages))
+
+    assert PROGRAM in refused.diagnostic.summary
+    assert named in str(refused.diagnostic.hint)
+    assert "changed" not in refused.blocks
+
+
+def test_a_stale_extension_carries_what_changed_as_evidence() -> None:
+    world = World().holding()
+    replaced(world)
+    world.packages.explained = ["code.py"]
+
+    refused = why_not_ready(readiness(world.entry(), world.packages))
+
+    assert refused.blocks == {"changed": ["launcher"], "changed_details": ["code.py"]}
+    assert "launcher (code.py)" in refused.diagnostic.summary

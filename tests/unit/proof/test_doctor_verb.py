@@ -6,8 +6,10 @@ import hashlib
 
 import pytest
 
+from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.errors import Interrupted, Refused
-from tests.support.fakes import NOW, PROGRAM, Script, World, code_of
+from loopx_host.lifecycle.extensions.doctor import doctor
+from tests.support.fakes import NOW, PROGRAM, Script, World, code_of, refusal_of
 
 FAILING = {
     "exit_nonzero": Script(exit_code=7, stdout=b"secret output", stderr=b"why it failed"),
@@ -174,3 +176,136 @@ def test_the_history_is_bounded() -> None:
 
 def void(_: object) -> None:
     """Do nothing with a value."""
+
+
+def test_an_executed_doctor_says_what_it_proved_and_what_had_changed() -> None:
+    world = World().holding()
+    world.packages.programs[PROGRAM] = "second"
+    world.packages.explained = ["provider"]
+
+    block = world.doctor()
+
+    assert block.pop("plan").startswith("sha256:")
+    assert block == {
+        "ok": True,
+        "schema_version": "loopx_extension_doctor_v0",
+        "extension_id": "probe-me",
+        "version": "1.0",
+        "status": "ready",
+        "available": True,
+        "verified": True,
+        "entrypoint_identity": world.raw()["proof"]["identity"],
+        "failure_kind": None,
+        "external_writes_performed": False,
+        "reason": None,
+        "exit_code": 0,
+        "signal": None,
+        "stderr_tail": None,
+        "read_only": {"enforced": False, "by": None},
+        "duration_ms": 7,
+        "containment": {"rung": "made-up"},
+        "changed": ["launcher"],
+        "changed_details": ["provider"],
+        "at": NOW,
+        "next_command": None,
+    }
+    event = {"at": NOW, "operation": "doctor", "revision": world.raw()["active_revision"], "failure_kind": None}
+    assert world.raw()["history"] == [event]
+
+
+def test_a_failed_doctor_leads_to_itself() -> None:
+    world = World(FAILING["signalled"]).holding()
+
+    block = world.doctor()
+
+    assert block["next_command"] == ("extension", "doctor", "probe-me", "--execute")
+    assert (block["signal"], block["exit_code"], block["entrypoint_identity"]) == ("SIGSEGV", None, None)
+    assert block["reason"]
+    assert world.raw()["proof"]["failure"]["signal"] == "SIGSEGV"
+
+
+def test_a_preview_suggests_the_doctor_and_shows_what_the_environment_would_refuse() -> None:
+    world = World().holding()
+
+    ready = world.doctor(execute=False)
+    world.packages.programs.clear()
+    missing = world.doctor(execute=False)
+
+    assert ready["next_command"] == missing["next_command"] == ("extension", "doctor", "probe-me", "--execute")
+    assert (ready["available"], ready["would_refuse"]) == (True, None)
+    assert (missing["available"], missing["would_refuse"]["code"]) == (False, "entrypoint_missing")
+
+
+def test_a_launcher_that_is_gone_is_refused_with_the_finding_as_evidence() -> None:
+    world = World().holding()
+    world.packages.programs.clear()
+
+    refusal = refusal_of(world.doctor)
+
+    block = refusal.blocks["doctor"]
+    assert isinstance(block, dict)
+    assert (block["status"], block["failure_kind"], block["available"]) == ("unhealthy", "entrypoint_missing", False)
+    assert block["reason"] == refusal.diagnostic.summary
+    assert (block["exit_code"], block["stderr_tail"], block["duration_ms"]) == (None, None, 0)
+    assert refusal.diagnostic.next_command == ("extension", "doctor", "probe-me", "--execute")
+    failure = world.raw()["proof"]["failure"]
+    assert (failure["kind"], failure["exit_code"], failure["stderr_sha256"]) == ("entrypoint_missing", None, None)
+
+
+def test_a_prerequisite_that_lacks_is_refused_and_leaves_the_proof() -> None:
+    """Nothing was started, and nothing is known that was not known before."""
+    world = World().holding(runtime='[runtime.requires]\nnode = ">=24"\n')
+    before = world.store.data
+
+    assert code_of(world.doctor) == "node_unavailable"
+    assert (world.store.data, world.processes.launches) == (before, [])
+
+
+def test_what_has_no_doctor_or_no_runtime_is_refused() -> None:
+    without_doctor = World().holding()
+    form = without_doctor.raw()["revisions"][0]["manifest"]
+    form["runtime"]["doctor_args"] = []
+    edited = canonical_digest(form)[:16]
+    revision = {**without_doctor.raw()["revisions"][0], "manifest": form, "revision": edited}
+
+    world = World().holding(active_revision=edited, revisions=[revision])
+
+    assert code_of(world.doctor) == "doctor_not_configured"
+    assert world.processes.launches == []
+
+
+def test_another_plan_is_refused_with_the_present_one_and_its_preview() -> None:
+    world = World().holding()
+    plan = world.doctor(execute=False)["plan"]
+
+    refusal = refusal_of(lambda: world.change(doctor, plan="sha256:0"))
+
+    assert (refusal.code, refusal.blocks["plan"]) == ("plan_changed", plan)
+    assert refusal.diagnostic.next_command == ("extension", "doctor", "probe-me")
+    assert world.processes.launches == []
+
+
+def test_a_failed_doctor_pins_no_entry_of_a_v0_tool() -> None:
+    world = World(FAILING["exit_nonzero"]).holding(pinned={"launcher": None})
+
+    world.doctor()
+
+    assert world.raw()["revisions"][0]["launcher"] is None
+
+
+def test_a_doctor_that_was_held_to_reading_says_by_what() -> None:
+    """Contract section 5, doctor: a probe is read-only, and the receipt says where that cannot be enforced."""
+    world = World().holding()
+    rows = [
+        {"limit": "file_writes", "enforced": True, "by": "landlock"},
+        {"limit": "file_attributes", "enforced": True, "by": "seccomp"},
+        {"limit": "memory", "enforced": True, "by": "rlimit"},
+    ]
+    world.processes.containment = {"limits": rows}
+
+    held = world.doctor()["read_only"]
+    rows[1]["enforced"] = False
+    free = world.doctor()["read_only"]
+
+    assert held == {"enforced": True, "by": "landlock, seccomp"}
+    assert free == {"enforced": False, "by": None}
