@@ -11,11 +11,14 @@ import sys
 import time
 
 from loopx_host.core.errors import refusal
+from loopx_host.documents.performance_diagnosis import performance_diagnosis
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
-    from typing import Any, Protocol
+    from typing import Protocol
+
+    from loopx_host.documents.performance_diagnosis import Machine, PerformanceDiagnosis, RouteFigures
 
     class Waiting(Protocol):
         """Signals, raised at once inside the block: a run takes as long as it takes."""
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
             ...
 
 
-DIAGNOSIS_SCHEMA = "loopx_performance_diagnosis_v0"
 _BARE = ("-c", "pass")
 _MAIN = "from loopx_host.entrypoint import main; main()"  # what the console script does
 _ROUTES = {
@@ -45,8 +47,6 @@ _CALLS = {
     "version": "from loopx_host.entrypoint import run; run(['--version'])",
     "help": "from loopx_host.entrypoint import run; run(['--help'])",
 }
-# Candidate targets of the development plan (row M094), reported and never enforced.
-_TARGETS_MS = (50, 100, 200)
 
 
 class StartUp:
@@ -55,40 +55,20 @@ class StartUp:
     def __init__(self, interrupts: Waiting) -> None:
         self._interrupts = interrupts
 
-    def diagnose(self, pairs: int) -> dict[str, Any]:
+    def diagnose(self, pairs: int) -> PerformanceDiagnosis:
         """Return start-up figures: medians, 95th percentiles and paired ratios of `pairs` alternating runs.
 
         The first pair warms caches and is dropped. Milliseconds are wall time from fork to exit. Raises Refused
         `start_up_failed`, Interrupted.
         """
         with self._interrupts.waiting():
-            return _diagnose(pairs)
+            rows = [_row(name, words, pairs) for name, words in _ROUTES.items()]
+            return performance_diagnosis(
+                rows, environment=_environment(), pairs=pairs, own_start_ms=_since_process_start_ms()
+            )
 
 
-def _diagnose(pairs: int) -> dict[str, Any]:
-    rows = [_row(name, words, pairs) for name, words in _ROUTES.items()]
-    by_route = {row["route"]: row for row in rows}
-    return {
-        "ok": True,
-        "schema_version": DIAGNOSIS_SCHEMA,
-        "environment": _environment(),
-        "pairs": pairs,
-        "own_start_ms": _since_process_start_ms(),
-        "phases_ms": {
-            "interpreter": by_route["import"]["bare_median_ms"],
-            "import": by_route["import"]["added_median_ms"],
-            "version": by_route["version"]["added_median_ms"],
-            "help": by_route["help"]["added_median_ms"],
-        },
-        "routes": rows,
-        "targets_ms": [
-            {"target": target, "met_by": [row["route"] for row in rows if row["median_ms"] <= target]}
-            for target in _TARGETS_MS
-        ],
-    }
-
-
-def _row(name: str, words: tuple[str, ...], pairs: int) -> dict[str, Any]:
+def _row(name: str, words: tuple[str, ...], pairs: int) -> RouteFigures:
     bare: list[float] = []
     ours: list[float] = []
     for _ in range(pairs + 1):
@@ -158,7 +138,7 @@ def _since_process_start_ms() -> float | None:
     return round((time.clock_gettime(time.CLOCK_BOOTTIME) - started) * 1000, 1)
 
 
-def _environment() -> dict[str, Any]:
+def _environment() -> Machine:
     return {
         "python": platform.python_version(),
         "interpreter": sys.executable,

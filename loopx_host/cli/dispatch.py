@@ -92,16 +92,20 @@ def _serve_words(line: CommandLine) -> Answer:
     """Serve a command that a package brings, or show the help of a group. Raises Refused `unknown_command`."""
     receipt = None
     if line.may_be_of_package:
-        from loopx_host.lifecycle.dispatch.package_command import PackageCommandRequest, package_command
-
-        name, *arguments = line.words
-        receipt = _call(line, lambda container: package_command(PackageCommandRequest(name, arguments), container))
+        receipt = _call(line, lambda container: _package_command(line.words, container))
     if receipt is None:
         from loopx_host.cli.help import group_help
 
         return _help(group_help(line.words))
     failed = CODES.get(str(receipt.get("code")), (EXIT_PROVIDER_FAILED,))[0]
     return Answer(receipt, 0 if receipt["ok"] else failed, "foreign")
+
+
+def _package_command(words: tuple[str, ...], container: Container) -> dict[str, object] | None:
+    from loopx_host.lifecycle.dispatch.package_command import PackageCommandRequest, package_command
+
+    name, *arguments = words
+    return package_command(PackageCommandRequest(name, arguments), container)
 
 
 def _call(line: CommandLine, serve: Callable[[Container], Document]) -> Document:
@@ -124,7 +128,7 @@ def _call(line: CommandLine, serve: Callable[[Container], Document]) -> Document
 
 def _run(command: CommandModule, arguments: list[str], container: Container) -> Mapping[str, object]:
     document = command.serve(container, _parsed(command.ROUTE, arguments))
-    if command.ROUTE.refreshes_help and document.get("changed", True):
+    if not command and document.get("changed", True):
         from loopx_host.lifecycle.extensions.activation import refresh_command_list
 
         refresh_command_list(container)

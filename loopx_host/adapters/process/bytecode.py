@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
+from loopx_host.adapters.process.descriptors import write_all
 from loopx_host.adapters.process.private_directory import remove_tree
 
 _ENDING = ".pyc"
@@ -28,13 +29,13 @@ def harvest(source: str, destination: str) -> bool:
     Links, devices and anything else are left where they are: nothing is taken that the provider could have pointed
     elsewhere.
     """
-    left = [_ENTRIES, _BYTES]
+    budget = [_ENTRIES, _BYTES]
     try:
         top = os.open(source, _DIRECTORY)
     except OSError:
         return False
     try:
-        _copy(top, destination, left, _DEPTH)
+        _copy(top, destination, budget, _DEPTH)
     except (OSError, _TooMuchError):
         remove_tree(destination, _SECONDS)
         return False
@@ -43,24 +44,24 @@ def harvest(source: str, destination: str) -> bool:
     return True
 
 
-def _copy(here: int, there: str, left: list[int], depth: int) -> None:
+def _copy(here: int, there: str, budget: list[int], depth: int) -> None:
     if depth == 0:
         raise _TooMuchError
     os.mkdir(there, 0o700)
     for name in os.listdir(here):
-        left[0] -= 1
-        if left[0] < 0:
+        budget[0] -= 1
+        if budget[0] < 0:
             raise _TooMuchError
         mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
         if stat.S_ISDIR(mode):
             inner = os.open(name, _DIRECTORY, dir_fd=here)
             try:
-                _copy(inner, os.path.join(there, name), left, depth - 1)
+                _copy(inner, os.path.join(there, name), budget, depth - 1)
             finally:
                 os.close(inner)
         elif stat.S_ISREG(mode) and name.endswith(_ENDING):
-            left[1] -= _take(name, here, os.path.join(there, name))
-            if left[1] < 0:
+            budget[1] -= _take(name, here, os.path.join(there, name))
+            if budget[1] < 0:
                 raise _TooMuchError
 
 
@@ -76,7 +77,7 @@ def _take(name: str, folder: int, to: str) -> int:
         os.close(descriptor)
     new = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
-        os.write(new, data)
+        write_all(new, data)
     finally:
         os.close(new)
     return len(data)

@@ -14,8 +14,6 @@ from loopx_host.hookspecs.culprit import described
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from loopx_host.core.errors import Refused
     from loopx_host.hookspecs.culprit import Culprit
 
@@ -81,18 +79,19 @@ class WorkerReply:
     def answer(self, culprit: Culprit, hook: str, output: str | None) -> object:
         """Return the answer. Raises Refused with the end of what was printed."""
         named = hook if self._is_loaded else None
-        reply: dict[str, Any] = {}
+        reply: dict[str, object] = {}
         reason = self._silence()
         if reason is None:
             try:
                 reply = parse_object(self._line)
             except JsonViolation as error:
                 reason = f"gave an answer that is not strict JSON: {error}"
-        if isinstance(reply.get("refused"), dict):
-            raise unpacked(reply["refused"], culprit, hook, output)
+        refused, failed = reply.get("refused"), reply.get("failed")
+        if isinstance(refused, dict):
+            raise unpacked(refused, culprit, hook, output)
         code = _HOOK if self._is_loaded else _LOAD
-        if isinstance(reply.get("failed"), dict):
-            reason = str(reply["failed"].get("reason"))
+        if isinstance(failed, dict):
+            reason = str(failed.get("reason"))
         elif reason is None and self._report.get("left_running"):
             reason = f"left {self._report['left_running']} processes running"
         elif reason is None and "answer" not in reply:
@@ -117,15 +116,15 @@ class WorkerReply:
         return f"ended without an answer ({_ending(status)})"
 
 
-def unpacked(fields: dict[str, Any], culprit: Culprit, hook: str, output: str | None) -> Refused:
+def unpacked(fields: dict[str, object], culprit: Culprit, hook: str, output: str | None) -> Refused:
     """Return the refusal a worker was given, rebuilt; what it could have made up itself is cleaned."""
     code = fields.get("code")
-    if code not in CODES:
+    if not isinstance(code, str) or code not in CODES:
         return culprit.refusal(
             _HOOK, "was refused something with a code that does not exist", hook=hook, output=output
         )
     blocks = fields.get("blocks")
-    kept = _clean(blocks) if isinstance(blocks, dict) else {}
+    kept = _clean_rows(blocks) if isinstance(blocks, dict) else {}
     if code in _OWN_CODES:
         kept["output"] = output
     command = fields.get("next_command")
@@ -142,19 +141,23 @@ def unpacked(fields: dict[str, Any], culprit: Culprit, hook: str, output: str | 
 _DIAGNOSTIC = frozenset({"code", "subject", "summary", "hint", "next_command"})
 
 
-def _clean(value: Any, key: str = "") -> Any:  # noqa: ANN401 (JSON)
+def _clean(value: object, key: str = "") -> object:
     """Return JSON with every text made visible, and the parts of each next command as the tuple they were."""
     if key == "provider_result":  # a provider's own words stay its own
         return value
     if isinstance(value, dict):
-        return {visible(name): _clean(one, name) for name, one in value.items()}
+        return _clean_rows(value)
     if isinstance(value, list):
         rows = [_clean(one) for one in value]
         return tuple(rows) if key == "next_command" and all(isinstance(one, str) for one in rows) else rows
     return visible(value, keep="\n\t") if isinstance(value, str) else value
 
 
-def _document(data: bytes) -> dict[str, Any]:
+def _clean_rows(rows: dict[str, object]) -> dict[str, object]:
+    return {visible(name): _clean(one, name) for name, one in rows.items()}
+
+
+def _document(data: bytes) -> dict[str, object]:
     try:
         return parse_object(data)
     except JsonViolation:

@@ -56,7 +56,7 @@ class ForkedPlugins:
         self._load_seconds = load_seconds
         self._hook_seconds = hook_seconds
 
-    def call(self, activation: Activation, hook: str, arguments: dict[str, Any]) -> list[Any]:
+    def call(self, activation: Activation, hook: str, arguments: dict[str, object]) -> list[Any]:
         """Call a hook of one package (see the port)."""
         if not activation.plugins:
             return []
@@ -70,7 +70,7 @@ class ForkedPlugins:
             raise culprit.refusal("plugin_hook_failed", f"answered `{hook}` with no list of answers", hook=hook)
         return answer
 
-    def command(self, activation: Activation, name: str, arguments: list[str], host: object) -> dict[str, Any]:
+    def command(self, activation: Activation, name: str, arguments: list[str], host: object) -> dict[str, object]:
         """Run a command of one package (see the port)."""
         value = next((row["value"] for row in activation.commands if row["name"] == name), "")
         culprit = Culprit(activation.extension_id, activation.distribution, COMMANDS, name, value)

@@ -7,6 +7,7 @@ from loopx_host.lifecycle.extensions.process import Ended, Grants, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any, TypedDict
 
     from loopx_host.documents.parts import Limit
@@ -116,7 +117,7 @@ def lost(survivors: int | None, proof: str) -> Ended:
     )
 
 
-def packed(head: dict[str, Any], rest: bytes) -> bytes:
+def packed(head: Mapping[str, object], rest: bytes) -> bytes:
     """Return a JSON head and raw bytes as one block: both lengths, then both."""
     import json
 
@@ -135,8 +136,7 @@ def unpacked(data: bytes) -> tuple[dict[str, Any], bytes]:
     import json
 
     size = 2 * _LENGTH_BYTES + _lengths(data)[0]
-    head: dict[str, Any] = json.loads(data[2 * _LENGTH_BYTES : size])
-    return head, data[size:]
+    return json.loads(data[2 * _LENGTH_BYTES : size]), data[size:]
 
 
 def _lengths(data: bytes | bytearray) -> tuple[int, int]:

@@ -212,9 +212,9 @@ def install(code: bytes) -> None:
     held = ctypes.create_string_buffer(code, len(code))
     # struct sock_fprog: the number of instructions, then, aligned, where they are
     length = (len(code) // _INSTRUCTION_BYTES).to_bytes(8, "little")
-    given = length + ctypes.addressof(held).to_bytes(8, "little")
+    fprog = length + ctypes.addressof(held).to_bytes(8, "little")
     result = kernel.library().prctl(
-        kernel.PR_SET_SECCOMP, kernel.unsigned(_MODE_FILTER), given, kernel.unsigned(0), kernel.unsigned(0)
+        kernel.PR_SET_SECCOMP, kernel.unsigned(_MODE_FILTER), fprog, kernel.unsigned(0), kernel.unsigned(0)
     )
     kernel.check(result, "seccomp")
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
         step: str
 
 
-__all__ = ["NotStarted", "Started", "start", "trial"]
-
 _REPORT_BYTES = 1 << 16
 _FAILED = 127
 _FIRST_OTHER = 3  # descriptor after the standard streams

@@ -17,10 +17,18 @@ from loopx_host.lifecycle.extensions.process import TIMEOUT, Ended
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import TypedDict
 
     from loopx_host.adapters.process.run_spec import RunSpec
     from loopx_host.adapters.process.spawn import Started
+
+    class Outcome(TypedDict, total=False):
+        """One of these, or none for a provider that could not be ended."""
+
+        exit_code: int
+        signal: str
+        start_error: str
+
 
 _KILL_SECONDS = 2.0  # how long a killed process may take to end
 _BYTECODE = "bytecode"
@@ -185,7 +193,7 @@ class Provider:
             exchange.mute(reason)
         self._killed = reason == TIMEOUT
 
-    def _outcome(self, stopped_by: str | None) -> dict[str, Any]:
+    def _outcome(self, stopped_by: str | None) -> Outcome:
         """Return exit code or signal name; a status that somebody else took is no success."""
         if self._child.is_lost:
             return {} if stopped_by else {"start_error": "its exit status was taken by another part of this program"}

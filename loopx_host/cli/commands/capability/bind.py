@@ -7,10 +7,10 @@ from loopx_host.cli.route import Argument, Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Protocol
 
     from loopx_host.assembly.container import Container
+    from loopx_host.documents.binding_receipt import BindingReceipt
 
     class Arguments(Protocol):
         id: str
@@ -32,7 +32,7 @@ ROUTE = Route(
 )
 
 
-def serve(container: Container, arguments: Arguments) -> Mapping[str, object]:
+def serve(container: Container, arguments: Arguments) -> BindingReceipt:
     from loopx_host.lifecycle.goals.bind import BindRequest, bind
 
     request = BindRequest(

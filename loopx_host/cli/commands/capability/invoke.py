@@ -7,10 +7,10 @@ from loopx_host.cli.route import Argument, Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Protocol
 
     from loopx_host.assembly.container import Container
+    from loopx_host.documents.invocation import Invocation
 
     class Arguments(Protocol):
         id: str
@@ -29,7 +29,7 @@ ROUTE = Route(
 )
 
 
-def serve(container: Container, arguments: Arguments) -> Mapping[str, object]:
+def serve(container: Container, arguments: Arguments) -> Invocation:
     from loopx_host.lifecycle.goals.invoke import InvokeRequest, invoke
 
     request = InvokeRequest(

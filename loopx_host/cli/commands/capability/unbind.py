@@ -7,10 +7,10 @@ from loopx_host.cli.route import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Protocol
 
     from loopx_host.assembly.container import Container
+    from loopx_host.documents.binding_receipt import BindingReceipt
 
     class Arguments(Protocol):
         id: str
@@ -26,7 +26,7 @@ ROUTE = Route(
 )
 
 
-def serve(container: Container, arguments: Arguments) -> Mapping[str, object]:
+def serve(container: Container, arguments: Arguments) -> BindingReceipt:
     from loopx_host.lifecycle.goals.bind import UnbindRequest, unbind
 
     request = UnbindRequest(arguments.id, goal_id=arguments.goal_id, execute=arguments.execute, plan=arguments.plan)

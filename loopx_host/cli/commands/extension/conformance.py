@@ -7,10 +7,10 @@ from loopx_host.cli.route import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Protocol
 
     from loopx_host.assembly.container import Container
+    from loopx_host.documents.conformance import Conformance
 
     class Arguments(Protocol):
         path: str
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROUTE = Route("extension conformance", (PACKAGE, EXECUTE), "./acme-word-count --execute")
 
 
-def serve(container: Container, arguments: Arguments) -> Mapping[str, object]:
+def serve(container: Container, arguments: Arguments) -> Conformance:
     from loopx_host.authoring.conformance import ConformanceRequest, hold_to_rules
 
     return hold_to_rules(ConformanceRequest(arguments.path, execute=arguments.execute), container)

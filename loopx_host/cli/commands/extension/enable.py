@@ -7,10 +7,9 @@ from loopx_host.cli.route import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from loopx_host.assembly.container import Container
     from loopx_host.cli.arguments import Change
+    from loopx_host.documents.operation import Operation
 
 ROUTE = Route(
     "extension enable",
@@ -20,7 +19,7 @@ ROUTE = Route(
 )
 
 
-def serve(container: Container, arguments: Change) -> Mapping[str, object]:
+def serve(container: Container, arguments: Change) -> Operation:
     from loopx_host.lifecycle.extensions.enable import enable
     from loopx_host.lifecycle.extensions.requests import ChangeRequest
 

@@ -7,10 +7,11 @@ from loopx_host.cli.route import Argument, Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Protocol
 
     from loopx_host.assembly.container import Container
+    from loopx_host.documents.export import Export
+    from loopx_host.documents.operation import Operation
 
     class Arguments(Protocol):
         output: str | None
@@ -21,7 +22,7 @@ OUTPUT = Argument("--output", metavar="PATH", help="write a file instead of stan
 ROUTE = Route("extension export", (OUTPUT, EXECUTE), "--output extensions.json --execute")
 
 
-def serve(container: Container, arguments: Arguments) -> Mapping[str, object]:
+def serve(container: Container, arguments: Arguments) -> Export | Operation:
     """Answer with the document itself where there is no ``--output``."""
     from loopx_host.cli.render.as_json import to_json
     from loopx_host.documents.operation import export_to_file

@@ -7,10 +7,10 @@ from loopx_host.cli.route import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Protocol
 
     from loopx_host.assembly.container import Container
+    from loopx_host.documents.operation import Operation
 
     class Arguments(Protocol):
         id: str | None
@@ -27,7 +27,7 @@ ROUTE = Route(
 )
 
 
-def serve(container: Container, arguments: Arguments) -> Mapping[str, object]:
+def serve(container: Container, arguments: Arguments) -> Operation:
     from loopx_host.lifecycle.extensions.install import install
     from loopx_host.lifecycle.extensions.requests import TrustRequest
 

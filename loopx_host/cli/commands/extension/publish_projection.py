@@ -7,10 +7,10 @@ from loopx_host.cli.route import Argument, Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Protocol
 
     from loopx_host.assembly.container import Container
+    from loopx_host.documents.publish_receipt import PublishReceipt
 
     class Arguments(Protocol):
         id: str
@@ -28,7 +28,7 @@ ROUTE = Route(
 )
 
 
-def serve(container: Container, arguments: Arguments) -> Mapping[str, object]:
+def serve(container: Container, arguments: Arguments) -> PublishReceipt:
     from loopx_host.lifecycle.dispatch.publish_projection import PublishRequest, publish_projection
 
     request = PublishRequest(

@@ -7,10 +7,10 @@ from loopx_host.cli.route import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Protocol
 
     from loopx_host.assembly.container import Container
+    from loopx_host.documents.repair import Repair
 
     class Arguments(Protocol):
         execute: bool
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROUTE = Route("extension repair", (EXECUTE, PLAN), "--execute")
 
 
-def serve(container: Container, arguments: Arguments) -> Mapping[str, object]:
+def serve(container: Container, arguments: Arguments) -> Repair:
     from loopx_host.lifecycle.extensions.repair import RepairRequest, repair
 
     return repair(RepairRequest(execute=arguments.execute, plan=arguments.plan), container)

@@ -7,10 +7,10 @@ from loopx_host.cli.route import Argument, Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Protocol
 
     from loopx_host.assembly.container import Container
+    from loopx_host.documents.restore import Restore
 
     class Arguments(Protocol):
         path: str
@@ -22,7 +22,7 @@ EXPORT = Argument("path", metavar="PATH", help="a file that `export` wrote; - re
 ROUTE = Route("extension restore", (EXPORT, EXECUTE, PLAN), "extensions.json --execute")
 
 
-def serve(container: Container, arguments: Arguments) -> Mapping[str, object]:
+def serve(container: Container, arguments: Arguments) -> Restore:
     from loopx_host.lifecycle.extensions.restore import RestoreRequest, restore
 
     data, path = container.inputs.export(arguments.path)

@@ -7,10 +7,10 @@ from loopx_host.cli.route import Argument, Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Protocol
 
     from loopx_host.assembly.container import Container
+    from loopx_host.documents.operation import Operation
 
     class Arguments(Protocol):
         id: str
@@ -28,7 +28,7 @@ ROUTE = Route(
 )
 
 
-def serve(container: Container, arguments: Arguments) -> Mapping[str, object]:
+def serve(container: Container, arguments: Arguments) -> Operation:
     from loopx_host.lifecycle.extensions.requests import RollbackRequest
     from loopx_host.lifecycle.extensions.rollback import rollback
 

@@ -7,10 +7,10 @@ from loopx_host.cli.route import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Protocol
 
     from loopx_host.assembly.container import Container
+    from loopx_host.documents.run_receipt import RunReceipt
 
     class Arguments(Protocol):
         id: str
@@ -25,7 +25,7 @@ ROUTE = Route(
 )
 
 
-def serve(container: Container, arguments: Arguments) -> Mapping[str, object]:
+def serve(container: Container, arguments: Arguments) -> RunReceipt:
     """Read the request, within its bound, before anything else is looked at."""
     from loopx_host.lifecycle.dispatch.run import RunRequest, run
 

@@ -7,15 +7,14 @@ from loopx_host.cli.route import Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from loopx_host.assembly.container import Container
     from loopx_host.cli.arguments import Named
+    from loopx_host.documents.detail import Detail
 
 ROUTE = Route("extension show", (ID,), "loopx-text-stats")
 
 
-def serve(container: Container, arguments: Named) -> Mapping[str, object]:
+def serve(container: Container, arguments: Named) -> Detail:
     from loopx_host.lifecycle.extensions.listing import show
 
     return show(arguments.id, container)

@@ -7,10 +7,10 @@ from loopx_host.cli.route import Argument, Route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Protocol
 
     from loopx_host.assembly.container import Container
+    from loopx_host.documents.validation import Validation
 
     class Arguments(Protocol):
         path: str
@@ -21,7 +21,7 @@ STRICT = Argument("--strict", action="store_true", help="refuse what is only a w
 ROUTE = Route("extension validate", (PACKAGE, STRICT), "./acme-word-count --strict")
 
 
-def serve(container: Container, arguments: Arguments) -> Mapping[str, object]:
+def serve(container: Container, arguments: Arguments) -> Validation:
     from loopx_host.authoring.validate import ValidateRequest, validate
 
     return validate(ValidateRequest(arguments.path, strict=arguments.strict), container)
