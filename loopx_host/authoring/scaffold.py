@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import json
 
+from loopx_host.documents.manifest import ID
+
 LINK = "link:"  # content that begins so is a symbolic link to what follows
 
 
 def files(extension_id: str, module: str, version: str) -> dict[str, str]:
     """Return path → content of the starter package, in the order a person would read them."""
     names = {
+        "manifest": ID,
         "id": extension_id,
         "module": module,
         "version": version,
@@ -78,7 +81,7 @@ def _response_schema(names: dict[str, str]) -> dict[str, object]:
 _MANIFEST = """\
 #:schema ./extension.schema.json
 # `loopx extension schema manifest > extension.schema.json` gives editors the keys of this file.
-schema_version = "loopx_extension_manifest_v0"
+schema_version = "%(manifest)s"
 id = "%(id)s"
 version = "%(version)s"
 requires_loopx_api = ">=1,<2"

@@ -128,7 +128,7 @@ def _call(line: CommandLine, serve: Callable[[Container], Document]) -> Document
 
 def _run(command: CommandModule, arguments: list[str], container: Container) -> Mapping[str, object]:
     document = command.serve(container, _parsed(command.ROUTE, arguments))
-    if not command and document.get("changed", True):
+    if command.ROUTE.refreshes_help and document.get("changed", True):
         from loopx_host.lifecycle.extensions.activation import refresh_command_list
 
         refresh_command_list(container)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 ID = "loopx_performance_diagnosis_v0"
 ROUTES = ("import", "version", "help")
-TARGETS_MS = (50, 100, 200)  # candidates of the development plan (row M094)
+TARGETS_MS = (50, 100, 200)  # candidates of the development plan (row M094), reported and never enforced
 
 
 def performance_diagnosis(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from loopx_host.documents.parts import would_refuse
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, NotRequired, TypedDict
@@ -80,6 +78,8 @@ def ready(
 
 def previewed(receipt: RunReceipt, refused: Refused | None) -> RunReceipt:
     """Return the receipt of a run that would be made, with what the environment would refuse."""
+    from loopx_host.documents.parts import would_refuse  # a run that is made does not pay for it
+
     return {
         **receipt,
         "status": READY if refused is None else NOT_READY,

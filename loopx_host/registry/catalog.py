@@ -1,7 +1,7 @@
 """The capability catalogue: who declares what, and how far each is from being usable.
 
-A pure function of manifests and activation facts; the documents are `loopx_capability_catalog_v0` and
-`loopx_capability_detail_v0`.
+A pure function of manifests and activation facts; its rows stand in `documents.capability_catalog` and
+`documents.capability_detail`.
 """
 
 from __future__ import annotations

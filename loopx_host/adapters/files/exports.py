@@ -10,8 +10,7 @@ from loopx_host.adapters.files.paths import absolute
 from loopx_host.core.errors import refusal
 from loopx_host.core.limits import EXPORT_BYTES
 from loopx_host.core.text import visible
-
-_SCHEMA = "loopx_extension_export_v0"
+from loopx_host.documents.export import ID
 
 
 class ExportFiles:
@@ -42,4 +41,4 @@ def _may_replace(path: str) -> bool:
         document = json.loads(bounded.read_regular(path, EXPORT_BYTES))
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(document, dict) and document.get("schema") == _SCHEMA
+    return isinstance(document, dict) and document.get("schema") == ID

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from loopx_host.core.text import stderr_tail
-from loopx_host.documents import doctor
 from loopx_host.lifecycle.extensions.identity import changes
 from loopx_host.lifecycle.extensions.launching import doctor_launch, keep_bytecode
 
@@ -36,6 +35,8 @@ class Probe:
 
     def block(self, extension_id: str, version: str) -> Doctor:
         """Return the doctor document of this probe."""
+        from loopx_host.documents import doctor  # a run looks for changes only, and does not pay for it
+
         ended = self.ended
         return doctor.probed(
             extension_id,

@@ -1,6 +1,6 @@
 """The activation state as a value: parse, look up, change one entry, write back; no file is touched here.
 
-Shape: `loopx_extension_state_v0` with the additions of extension-formats (*State additions*). Unknown
+Shape: that of v0 with the additions of extension-formats (*State additions*), see `documents.state`. Unknown
 fields are kept. One bad entry is a `BadEntry` and spoils nothing else.
 """
 
@@ -13,6 +13,7 @@ from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.errors import refusal
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import one_line
+from loopx_host.documents.state import ID
 from loopx_host.registry.manifest import REVISION_DIGITS, Manifest
 
 TYPE_CHECKING = False
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 REPAIR = ("extension", "repair", "--execute")
 _DIGEST = re.compile("[0-9a-f]{64}")
-STATE_SCHEMA = "loopx_extension_state_v0"
 
 
 class Revision:
@@ -167,13 +167,13 @@ class State:
         Raises Refused `state_damaged` for anything that is not a whole v0 state: nothing is ever reset.
         """
         if data is None:
-            return cls({"schema_version": STATE_SCHEMA, "extensions": {}})
+            return cls({"schema_version": ID, "extensions": {}})
         try:
             document = parse_object(data)
         except JsonViolation as error:
             raise _damaged(location, str(error)) from None
-        if document.get("schema_version") != STATE_SCHEMA:
-            raise _damaged(location, f"its schema_version is not {STATE_SCHEMA}")
+        if document.get("schema_version") != ID:
+            raise _damaged(location, f"its schema_version is not {ID}")
         if not isinstance(document.get("extensions"), dict):
             raise _damaged(location, "it has no table of extensions")
         return cls(document)  # type: ignore[arg-type]  # its entries are judged one by one, when they are read

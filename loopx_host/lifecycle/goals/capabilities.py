@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
+from loopx_host.documents.capability_catalog import capability_catalog
+from loopx_host.documents.capability_detail import capability_detail
 from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
 from loopx_host.lifecycle.extensions.state import BadEntry, State
 from loopx_host.registry.catalog import Declaration, Provider, catalog, detail
@@ -11,9 +13,10 @@ from loopx_host.registry.manifest import Manifest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
-    from loopx_host.documents.capability_catalog import SurfaceRow
+    from loopx_host.documents.capability_catalog import CapabilityCatalog, SurfaceRow
+    from loopx_host.documents.capability_detail import CapabilityDetail
     from loopx_host.documents.discovery_index import Declares
     from loopx_host.documents.parts import BadEntry as BadRow
     from loopx_host.documents.parts import Distribution
@@ -27,11 +30,7 @@ if TYPE_CHECKING:
         """What the catalogue is made from."""
 
 
-CATALOG_SCHEMA = "loopx_capability_catalog_v0"
-DETAIL_SCHEMA = "loopx_capability_detail_v0"
-
-
-def list_capabilities(manifest_path: str | None, ports: CatalogPorts) -> dict[str, Any]:
+def list_capabilities(manifest_path: str | None, ports: CatalogPorts) -> CapabilityCatalog:
     """Return the catalogue: what is installed, what packages and the train offer, what a manifest would bring.
 
     A pure function of activation state, index and train; nothing is started and no package is loaded. Where the host
@@ -46,16 +45,10 @@ def list_capabilities(manifest_path: str | None, ports: CatalogPorts) -> dict[st
         from loopx_host.registry.surfaces import surface_rows  # and with it the classifier, which nobody else needs
 
         surfaces = surface_rows(providers, ports.projections.read, ports.clock.now())
-    return {
-        "ok": True,
-        "schema_version": CATALOG_SCHEMA,
-        **catalog(providers),
-        "presentation_surfaces": surfaces,
-        "invalid": invalid,
-    }
+    return capability_catalog(catalog(providers), presentation_surfaces=surfaces, invalid=invalid)
 
 
-def show_capability(capability_id: str, manifest_path: str | None, ports: CatalogPorts) -> dict[str, Any]:
+def show_capability(capability_id: str, manifest_path: str | None, ports: CatalogPorts) -> CapabilityDetail:
     """Return one capability. Raises Refused `capability_not_found`, for an internal one too."""
     providers, _ = _providers(manifest_path, ports)
     row = detail(capability_id, providers)
@@ -68,7 +61,7 @@ def show_capability(capability_id: str, manifest_path: str | None, ports: Catalo
             hint="see which are",
             next_command=("capability", "list"),
         )
-    return {"ok": True, "schema_version": DETAIL_SCHEMA, "capability": row}
+    return capability_detail(row)
 
 
 def _providers(manifest_path: str | None, ports: CatalogPorts) -> tuple[list[Provider], list[BadRow]]:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from loopx_host.core.private_material import findings
+from loopx_host.documents.governed_result import ACTING_KEYS, ID, KEYS
 from loopx_host.registry.report import kind_of
 
-RESULT_SCHEMA = "loopx_external_domain_capability_result_v0"
-_ACTING = ("domain_state_mutations", "domain_transition_receipts", "transition_proposals")
-_KEYS = {"schema_version", "invocation_id", "status", "observations", *_ACTING, "effect_receipt", "follow_up"}
 _NAMED = 5  # how many findings a sentence names; all are counted
 
 
 def fault(result: dict[str, object], invocation_id: str) -> str | None:
     """Return, as a clause, why an answer is not the clean result of a read-only operation, or None."""
-    if set(result) != _KEYS:
+    if set(result) != KEYS:
         # A key that nobody knows is counted and not repeated: it is the provider's text, as private as any value.
-        lacking, extra = sorted(_KEYS - set(result)), len(set(result) - _KEYS)
+        lacking, extra = sorted(KEYS - set(result)), len(set(result) - KEYS)
         return f"the result must hold exactly the v0 keys; missing: {', '.join(lacking) or 'none'}, others: {extra}"
-    if result["schema_version"] != RESULT_SCHEMA:
-        return f"the result must have schema_version `{RESULT_SCHEMA}`"
+    if result["schema_version"] != ID:
+        return f"the result must have schema_version `{ID}`"
     if result["invocation_id"] != invocation_id:
         return "the result is that of another invocation"
     if result["status"] != "succeeded":
@@ -31,7 +29,7 @@ def fault(result: dict[str, object], invocation_id: str) -> str | None:
 
 def _acting(result: dict[str, object]) -> str | None:
     """Return why a result does more than observe: mutations, proposals, an effect receipt, a follow-up."""
-    for key in _ACTING:
+    for key in ACTING_KEYS:
         if result[key] != []:
             return f"a read-only operation returns no {key.replace('_', ' ')}"
     if result["effect_receipt"] is not None:

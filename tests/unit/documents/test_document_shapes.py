@@ -112,6 +112,20 @@ def test_a_document_is_found_by_its_id_and_no_id_is_that_of_another() -> None:
     assert [names for names in ids.values() if len(names) > 1] == [["state", "list"]]  # as v0 has it
 
 
+def test_the_id_of_a_document_is_written_once_in_the_whole_host() -> None:
+    ids = {document(name).ID for name in MODULES if hasattr(document(name), "ID")}
+    strings = [
+        (node.value, str(source.relative_to(PACKAGE)))
+        for source in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(source.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+
+    written = {one: [where for text, where in strings if one in text] for one in ids}
+
+    assert {one: places for one, places in written.items() if len(places) != 1} == {}
+
+
 def test_no_document_costs_a_route_more_than_its_own_module() -> None:
     """Shapes are for type checkers: building a document imports neither `typing` nor the words of schemas."""
     code = """

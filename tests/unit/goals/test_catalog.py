@@ -243,7 +243,7 @@ def offered(made: World, name: str, state: str) -> dict[str, Any]:
 
 
 def listed(made: World) -> dict[str, Any]:
-    return verb.list_capabilities(None, made)
+    return {**verb.list_capabilities(None, made)}
 
 
 def by_id(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
