@@ -190,6 +190,11 @@ def test_an_operation_that_the_profile_has_not_is_refused() -> None:
     assert code_of(lambda: made.bind(operations=["inspect", "destroy"])) == "operation_unknown"
 
 
+@pytest.mark.parametrize("goal", ["g", "g" * 128, "9.a-b_c"])
+def test_a_goal_id_may_be_as_long_as_it_may(goal: str) -> None:
+    assert world().bind(goal_id=goal, execute=False)["goal_id"] == goal
+
+
 @pytest.mark.parametrize("goal", ["g\n1", "\x1b[31m", "g\udcff", "\u202eg", "g" * 129], ids=ascii)
 @pytest.mark.parametrize("execute", [False, True])
 def test_a_goal_id_that_is_no_line_of_plain_text_is_refused(goal: str, execute: bool) -> None:

@@ -70,6 +70,17 @@ def test_another_entry_is_not_touched_by_a_change() -> None:
     assert state.document["extensions"] == {"bad": ["kept as it is", 1e300, {}], "third": {"id": "third"}}
 
 
+@pytest.mark.parametrize("manifest", ["text", [], None, 7])
+def test_a_manifest_that_is_no_object_is_a_bad_entry_and_no_crash(manifest: object) -> None:
+    value = document()
+    value["extensions"][ID]["revisions"][0]["manifest"] = manifest
+
+    (entry,) = parsed(value).entries()
+
+    assert isinstance(entry, BadEntry)
+    assert entry.code == "state_entry_invalid"
+
+
 def test_a_state_is_never_changed_in_place() -> None:
     state = parsed(document())
     before = state.to_bytes()
