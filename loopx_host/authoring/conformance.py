@@ -54,7 +54,7 @@ def hold_to_rules(request: ConformanceRequest, ports: ConformancePorts) -> Confo
     retry_command = ("extension", "conformance", source.path, "--execute")
     packages = ports.packages
     candidate = Candidate.resolve(runtime_to_prove(source.manifest), source.folder, packages)
-    program = candidate.startable(source.manifest.id, packages, retry_command, may_start=True)
+    program = candidate.startable(source.manifest, packages, retry_command, may_start=True)
     if isinstance(program, Refused):
         raise program
     data = example[1] if example else None

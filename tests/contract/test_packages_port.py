@@ -12,6 +12,7 @@ from loopx_host.adapters.packages.installed import InstalledPackages
 from loopx_host.lifecycle.extensions.identity import (
     ENTRYPOINT,
     MODULE,
+    BytecodeKey,
     Launcher,
     LauncherNotFound,
     RuntimeIdentity,
@@ -46,10 +47,10 @@ class Fake:
     def advertise(self, plugins: dict[str, str], commands: dict[str, str]) -> None:
         self.fake.advertised = {"plugins": plugins, "commands": commands}
 
-    def bring_bytecode(self, found: RuntimeIdentity, *, proved: bool = True) -> None:
-        new = self.port.new_bytecode(found)
+    def bring_bytecode(self, key: BytecodeKey, *, proved: bool = True) -> None:
+        new = self.port.new_bytecode(key)
         assert new is not None
-        self.port.keep_bytecode(found, new, proved=proved)
+        self.port.keep_bytecode(key, new, proved=proved)
 
 
 class Real:
@@ -77,11 +78,11 @@ class Real:
     def advertise(self, plugins: dict[str, str], commands: dict[str, str]) -> None:
         write_entry_points(self.info, {"loopx.plugins": plugins, "loopx.commands": commands})
 
-    def bring_bytecode(self, found: RuntimeIdentity, *, proved: bool = True) -> None:
-        new = self.port.new_bytecode(found)
+    def bring_bytecode(self, key: BytecodeKey, *, proved: bool = True) -> None:
+        new = self.port.new_bytecode(key)
         assert new is not None
         write(Path(new) / "part.pyc", "made-up byte code")
-        self.port.keep_bytecode(found, new, proved=proved)
+        self.port.keep_bytecode(key, new, proved=proved)
 
 
 World = Fake | Real
@@ -177,40 +178,68 @@ def test_what_was_never_remembered_is_explained_by_nothing(world: World) -> None
     assert world.port.explain("sha256:unheard-of", identity(world), ["distribution"]) == []
 
 
+def key(world: World, extension_id: str = "one", revision: str = "a" * 64) -> BytecodeKey:
+    return BytecodeKey(extension_id, revision, identity(world).digest)
+
+
 def test_there_is_no_byte_code_before_a_process_brought_some(world: World) -> None:
-    assert world.port.bytecode_cache(identity(world)) is None
+    assert world.port.bytecode_cache(key(world)) is None
 
 
-def test_each_identity_has_byte_code_of_its_own(world: World) -> None:
-    first = identity(world)
-    world.bring_bytecode(first)
+@pytest.mark.req("B22")
+def test_byte_code_is_of_one_extension_one_revision_and_one_identity(world: World) -> None:
+    mine = key(world)
+    world.bring_bytecode(mine)
+    others = [key(world, "two"), key(world, revision="b" * 64)]
     world.change()
-    second = identity(world)
+    others.append(key(world))
 
-    before = world.port.bytecode_cache(second)
-    world.bring_bytecode(second)
-
-    assert before is None
-    assert world.port.bytecode_cache(first) is not None
-    assert world.port.bytecode_cache(second) not in (None, world.port.bytecode_cache(first))
+    assert [world.port.bytecode_cache(other) for other in others] == [None, None, None]
+    assert world.port.bytecode_cache(mine) is not None
 
 
-def test_byte_code_of_what_was_not_proved_is_dropped(world: World) -> None:
-    found = identity(world)
+def test_byte_code_of_one_extension_says_nothing_of_that_of_another(world: World) -> None:
+    world.bring_bytecode(key(world, "one"))
+    world.bring_bytecode(key(world, "two"))
 
+    kept = [world.port.bytecode_cache(key(world, name)) for name in ("one", "two")]
+
+    assert None not in kept
+    assert len(set(kept)) == 2
+
+
+def test_byte_code_of_what_was_not_proved_is_dropped_and_what_was_kept_stays(world: World) -> None:
+    found = key(world)
     world.bring_bytecode(found, proved=False)
-
-    assert world.port.bytecode_cache(found) is None
-
-
-def test_the_first_byte_code_of_an_identity_stays(world: World) -> None:
-    found = identity(world)
+    never = world.port.bytecode_cache(found)
     world.bring_bytecode(found)
-    first = world.port.bytecode_cache(found)
+    kept = world.port.bytecode_cache(found)
 
-    world.bring_bytecode(found)
+    world.bring_bytecode(key(world, revision="b" * 64), proved=False)
 
-    assert world.port.bytecode_cache(found) == first
+    assert never is None
+    assert world.port.bytecode_cache(found) == kept is not None
+
+
+def test_what_is_proved_leaves_nothing_of_what_was_proved_before(world: World) -> None:
+    before, after = key(world), key(world, revision="b" * 64)
+    world.bring_bytecode(before)
+
+    world.bring_bytecode(after)
+
+    assert world.port.bytecode_cache(before) is None
+    assert world.port.bytecode_cache(after) is not None
+
+
+def test_an_extension_that_is_forgotten_leaves_no_byte_code_and_others_keep_theirs(world: World) -> None:
+    world.bring_bytecode(key(world, "one"))
+    world.bring_bytecode(key(world, "two"))
+
+    world.port.forget_bytecode("one")
+    world.port.forget_bytecode("never-there")
+
+    assert world.port.bytecode_cache(key(world, "one")) is None
+    assert world.port.bytecode_cache(key(world, "two")) is not None
 
 
 def test_nothing_is_touched_while_nothing_is_written(world: World) -> None:

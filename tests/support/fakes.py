@@ -13,7 +13,14 @@ from loopx_host.lifecycle.dispatch.publish_projection import PublishRequest, pub
 from loopx_host.lifecycle.dispatch.run import RunRequest, run
 from loopx_host.lifecycle.extensions.activation import Activation
 from loopx_host.lifecycle.extensions.doctor import doctor
-from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, Launcher, LauncherNotFound, RuntimeIdentity
+from loopx_host.lifecycle.extensions.identity import (
+    ENTRYPOINT,
+    MODULE,
+    BytecodeKey,
+    Launcher,
+    LauncherNotFound,
+    RuntimeIdentity,
+)
 from loopx_host.lifecycle.extensions.ports import Clock, Discovery, Packages, Processes, Projections, StateStore
 from loopx_host.lifecycle.extensions.process import STDERR, STDOUT, TIMEOUT, Ended, Launch
 from loopx_host.lifecycle.extensions.requests import ChangeRequest, TrustRequest
@@ -118,7 +125,8 @@ class MemoryPackages:
         self.written: list[str] = []  # files that were written and put back
         self.is_owned = True  # whether a package carries the programs
         self.advertised: dict[str, dict[str, str]] = {}  # "plugins" or "commands" → name → value
-        self.bytecode: dict[str, str] = {}
+        self.bytecode: dict[tuple[str, str], str] = {}  # extension and key → place
+        self._brought = 0
         self._taken: dict[str, tuple[dict[str, str], str]] = {}
         self.prerequisites: dict[str, tuple[str, str | None]] = {}
 
@@ -167,15 +175,20 @@ class MemoryPackages:
         is_same = self._taken.get(identity.digest) == (self.programs, self.interpreter)
         return self.written if is_same else ["launcher"]
 
-    def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:
-        return self.bytecode.get(identity.digest)
+    def bytecode_cache(self, key: BytecodeKey) -> str | None:
+        return self.bytecode.get((key.extension_id, key.digest))
 
-    def new_bytecode(self, identity: RuntimeIdentity) -> str | None:
-        return f"{self.cache}/{identity.digest}.new" if self.cache else None
+    def new_bytecode(self, key: BytecodeKey) -> str | None:
+        self._brought += 1
+        return f"{self.cache}/{key.extension_id}/new-{self._brought}" if self.cache else None
 
-    def keep_bytecode(self, identity: RuntimeIdentity, new: str, *, proved: bool) -> None:
+    def keep_bytecode(self, key: BytecodeKey, new: str, *, proved: bool) -> None:
         if proved:
-            self.bytecode.setdefault(identity.digest, new)
+            self.forget_bytecode(key.extension_id)
+            self.bytecode[key.extension_id, key.digest] = new
+
+    def forget_bytecode(self, extension_id: str) -> None:
+        self.bytecode = {key: place for key, place in self.bytecode.items() if key[0] != extension_id}
 
     def platform(self) -> str:
         return self.machine

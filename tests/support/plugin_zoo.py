@@ -15,6 +15,7 @@ from loopx_host.adapters.process.interrupts import Interrupts
 from loopx_host.adapters.process.plugin_process import ForkedPlugins
 from loopx_host.core.errors import Refused
 from loopx_host.lifecycle.extensions.activation import Activation
+from loopx_host.lifecycle.extensions.identity import BytecodeKey
 from tests.support.packages import distribution
 
 if TYPE_CHECKING:
@@ -95,7 +96,8 @@ class Zoo:
         """Return an activation record of the package."""
         plugins: list[EntryPoint] = [] if plugin is None else [{"name": EXTENSION, "value": plugin}]
         rows: list[EntryPoint] = [{"name": name, "value": value} for name, value in (commands or {}).items()]
-        return Activation(EXTENSION, {"name": NAME, "version": version}, plugins, rows)
+        key = BytecodeKey(EXTENSION, "a revision", "an identity")
+        return Activation(EXTENSION, {"name": NAME, "version": version}, plugins, rows, key)
 
     def call(
         self,

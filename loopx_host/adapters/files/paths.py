@@ -30,6 +30,11 @@ def cache_root() -> str:
     return path if trusted else _NOWHERE
 
 
+def bytecode(extension_id: str) -> str:
+    """Return the cache directory for the byte code of one extension."""
+    return os.path.join(cache_root(), "pycache", extension_id)
+
+
 def state_file(runtime: str) -> str:
     """Return the path of the activation state under a runtime root."""
     return os.path.join(runtime, "extensions", "state.json")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from loopx_host.adapters.packages.fingerprints import StatRows
     from loopx_host.adapters.packages.programs import Programs
     from loopx_host.documents.parts import Distribution, EntryPoints
-    from loopx_host.lifecycle.extensions.identity import IdentityDetails, Launcher, LauncherNotFound
+    from loopx_host.lifecycle.extensions.identity import BytecodeKey, IdentityDetails, Launcher, LauncherNotFound
     from loopx_host.registry.manifest import Runtime
 
 _PROVED_BYTES = 32 * 1024 * 1024
@@ -115,32 +115,28 @@ class InstalledPackages:
         path = programs.find(name)
         return (path, programs.version(path, ask=ask)) if path else None
 
-    def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:
-        """Return ``<cache>/pycache/<identity>`` if it is there (see the port)."""
-        path = _bytecode_path(identity)
+    def bytecode_cache(self, key: BytecodeKey) -> str | None:
+        """Return ``<cache>/pycache/<extension>/<key>`` if it is there (see the port)."""
+        path = os.path.join(paths.bytecode(key.extension_id), key.digest)
         return path if os.path.isdir(path) else None
 
-    def new_bytecode(self, identity: RuntimeIdentity) -> str | None:
-        """Return ``<cache>/pycache/<identity>.<random>``, which is not there yet (see the port)."""
-        path = _bytecode_path(identity)
-        try:
-            paths.make_private(os.path.dirname(path))
-        except OSError:
-            return None
-        return f"{path}.{os.urandom(8).hex()}"
+    def new_bytecode(self, key: BytecodeKey) -> str | None:
+        """Return a path beside those of the extension, which is not there yet (see the port)."""
+        from loopx_host.adapters.packages import bytecode_store
 
-    def keep_bytecode(self, identity: RuntimeIdentity, new: str, *, proved: bool) -> None:
-        """Make new byte code that of an identity, or drop it (see the port)."""
-        if proved:
-            try:
-                os.rename(new, _bytecode_path(identity))
-            except OSError:  # another doctor of the same identity was first, or nothing was brought
-                pass
-            else:
-                return
-        import shutil
+        return bytecode_store.new(key)
 
-        shutil.rmtree(new, ignore_errors=True)
+    def keep_bytecode(self, key: BytecodeKey, new: str, *, proved: bool) -> None:
+        """Make new byte code all that is kept for an extension, or drop it (see the port)."""
+        from loopx_host.adapters.packages import bytecode_store
+
+        bytecode_store.keep(key, new) if proved else bytecode_store.drop(new)
+
+    def forget_bytecode(self, extension_id: str) -> None:
+        """Remove ``<cache>/pycache/<extension>`` (see the port)."""
+        from loopx_host.adapters.packages import bytecode_store
+
+        bytecode_store.forget(extension_id)
 
     def platform(self) -> str:
         """Name kernel and machine, such as ``linux-x86_64``."""
@@ -182,10 +178,6 @@ def _are_needs(needs: object) -> bool:
         return False
     lists = [needs.get(key) for key in ("reads", "lists")]
     return all(isinstance(paths, list) and all(isinstance(path, str) for path in paths) for paths in lists)
-
-
-def _bytecode_path(identity: RuntimeIdentity) -> str:
-    return os.path.join(paths.cache_root(), "pycache", identity.digest)
 
 
 def _proved_path(digest: str) -> str:

@@ -5,19 +5,23 @@
 
 from __future__ import annotations
 
+import importlib.machinery
+import importlib.util
 import os
 import re
 import sys
 
 from loopx_host.adapters.files import bounded, paths
-from loopx_host.adapters.packages import distributions, search_path, source_trees
-from loopx_host.core.canonical import canonical_digest
+from loopx_host.adapters.packages import bytecode_store, distributions, search_path, source_trees
 from loopx_host.core.errors import refusal
 from loopx_host.hookspecs import manager as hooks
 from loopx_host.hookspecs.culprit import Culprit, HookError, described
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from importlib.machinery import SourceFileLoader
+
     from importlib_metadata import EntryPoint
     from pluggy import PluginManager
 
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from loopx_host.documents.parts import Distribution, EntryPoints
     from loopx_host.documents.parts import EntryPoint as Row
     from loopx_host.lifecycle.extensions.activation import Activation
+    from loopx_host.lifecycle.extensions.identity import BytecodeKey
 
 
 PLUGINS, COMMANDS = "loopx.plugins", "loopx.commands"
@@ -38,6 +43,8 @@ _ENTRY_POINTS_BYTES = 1024 * 1024
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
 
 _NOWHERE = "/nonexistent/loopx"
+# The first 16 bytes of a file of byte code: which Python, how it is compared with its source, with what.
+_MAGIC, _CHECKED, _HEADER_BYTES = importlib.util.MAGIC_NUMBER, (0b11).to_bytes(4, "little"), 16
 
 
 def load(activation: Activation, command: str | None = None) -> PluginManager:
@@ -54,7 +61,7 @@ def load(activation: Activation, command: str | None = None) -> PluginManager:
     made = hooks.build()
     import stevedore.named  # noqa: F401 (with the byte code of its own installation)
 
-    _own_bytecode(activation)
+    _own_bytecode(activation.bytecode_key)
     for entry in wanted:
         culprit = Culprit(activation.extension_id, activation.distribution, group, entry.name, entry.value)
         try:
@@ -64,23 +71,44 @@ def load(activation: Activation, command: str | None = None) -> PluginManager:
     return made
 
 
-def _own_bytecode(activation: Activation) -> None:
-    """Keep the byte code of this package's imports in a cache of the host's, one for each version of each extension.
+def _own_bytecode(key: BytecodeKey | None) -> None:
+    """Keep the byte code of this package's imports in a cache of the host's, one for each proof of each extension.
 
     Byte code that lies in the package's own tree is not part of what was proved: it is neither executed nor written.
     """
-    label = activation.distribution
-    named = (label["name"], label["version"]) if label else (None, None)
-    key = canonical_digest([activation.extension_id, *named, sys.version])
-    place = os.path.join(paths.cache_root(), "pycache", f"host-{key}")
-    try:
-        paths.make_private(place)
-    except OSError:
-        sys.dont_write_bytecode = True
-        place = _NOWHERE
-    else:
-        sys.dont_write_bytecode = False
+    place = _NOWHERE
+    if key is not None:
+        place = bytecode_store.of_hooks(key)
+        try:
+            paths.make_private(place)
+        except OSError:
+            place = _NOWHERE
+    sys.dont_write_bytecode = place == _NOWHERE
     sys.pycache_prefix = place
+    _compare_with_sources()
+
+
+def _compare_with_sources() -> None:
+    """Let byte code that is written from here on be compared with the whole source whenever it is read (PEP 552).
+
+    A time stamp and a size do not tell one source from another.
+    """
+    loader = importlib.machinery.SourceFileLoader
+    compile_source: Callable[..., object] = loader.source_to_code
+    write: Callable[..., None] = loader.set_data
+
+    def source_to_code(self: SourceFileLoader, data: object, path: object, **settings: object) -> object:
+        vars(self)["compiled_from"] = importlib.util.source_hash(data) if isinstance(data, bytes) else None
+        return compile_source(self, data, path, **settings)
+
+    def set_data(self: SourceFileLoader, path: str, data: bytes, **settings: object) -> None:
+        compiled_from = vars(self).pop("compiled_from", None)
+        if compiled_from and data[: len(_MAGIC)] == _MAGIC:
+            data = b"".join((_MAGIC, _CHECKED, compiled_from, data[_HEADER_BYTES:]))
+        write(self, path, data, **settings)
+
+    loader.source_to_code = source_to_code  # type: ignore[method-assign, assignment]  # all that is imported here
+    loader.set_data = set_data  # type: ignore[method-assign, assignment]
 
 
 def advertised(label: Distribution, extension_id: str) -> EntryPoints:

@@ -39,6 +39,7 @@ def run_launch(
         program,
         packages,
         args=program.runtime.args,
+        cache=packages.bytecode_cache(program.bytecode_key),
         seconds=declared if seconds is None else min(declared, seconds),
         stdin=request,
         permissions=granted.permissions,

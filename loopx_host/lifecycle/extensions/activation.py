@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import Refused
+from loopx_host.lifecycle.extensions.identity import BytecodeKey
 from loopx_host.lifecycle.extensions.state import Entry, State
 
 TYPE_CHECKING = False
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
 class Activation:
     """The entry points of one extension: `plugins` and `commands` are rows of name and value.
 
-    `distribution` is the name and version of the package that carries them.
+    `distribution` is the name and version of the package that carries them, `bytecode_key` whose byte code their
+    imports may read; without one they read and leave none.
     """
 
-    __slots__ = ("commands", "distribution", "extension_id", "plugins")
+    __slots__ = ("bytecode_key", "commands", "distribution", "extension_id", "plugins")
 
     def __init__(
         self,
@@ -46,7 +48,9 @@ class Activation:
         distribution: Distribution | None,
         plugins: list[EntryPoint],
         commands: list[EntryPoint],
+        bytecode_key: BytecodeKey | None = None,
     ) -> None:
+        self.bytecode_key = bytecode_key
         self.extension_id = extension_id
         self.distribution = distribution
         self.plugins = plugins
@@ -55,8 +59,10 @@ class Activation:
     @classmethod
     def of(cls, entry: Entry) -> Activation:
         """Return what the active revision of an entry pinned."""
-        raw = entry.active.raw
-        return cls(entry.id, raw.get("distribution"), _rows(raw.get("plugins")), _rows(raw.get("commands")))
+        raw, proof = entry.active.raw, entry.proof
+        identity = proof["identity"] if proof else None
+        key = BytecodeKey(entry.id, entry.manifest.digest, identity) if identity else None
+        return cls(entry.id, raw.get("distribution"), _rows(raw.get("plugins")), _rows(raw.get("commands")), key)
 
     @property
     def is_empty(self) -> bool:

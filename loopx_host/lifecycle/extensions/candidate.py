@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import refusal
-from loopx_host.lifecycle.extensions.identity import Launcher, LauncherNotFound
+from loopx_host.lifecycle.extensions.identity import BytecodeKey, Launcher, LauncherNotFound
 from loopx_host.lifecycle.extensions.prerequisites import prerequisite_refusal
 
 TYPE_CHECKING = False
@@ -12,18 +12,19 @@ if TYPE_CHECKING:
     from loopx_host.lifecycle.extensions.identity import RuntimeIdentity
     from loopx_host.lifecycle.extensions.ports import Packages
     from loopx_host.lifecycle.extensions.state import Entry
-    from loopx_host.registry.manifest import Runtime
+    from loopx_host.registry.manifest import Manifest, Runtime
 
 
 class Program:
     """What one launch executes: the runtime a manifest declares, the launcher behind it, what both are made of."""
 
-    __slots__ = ("identity", "launcher", "runtime")
+    __slots__ = ("bytecode_key", "identity", "launcher", "runtime")
 
-    def __init__(self, runtime: Runtime, launcher: Launcher, identity: RuntimeIdentity) -> None:
+    def __init__(self, manifest: Manifest, runtime: Runtime, launcher: Launcher, identity: RuntimeIdentity) -> None:
         self.runtime = runtime
         self.launcher = launcher
         self.identity = identity
+        self.bytecode_key = BytecodeKey(manifest.id, manifest.digest, identity.digest)
 
 
 class Candidate:
@@ -56,17 +57,19 @@ class Candidate:
         return cls(runtime, launcher, packages.identify(launcher) if isinstance(launcher, Launcher) else None)
 
     def startable(
-        self, extension_id: str, packages: Packages, retry_command: tuple[str, ...], *, may_start: bool
+        self, manifest: Manifest, packages: Packages, retry_command: tuple[str, ...], *, may_start: bool
     ) -> Program | Refused:
-        """Return the program, or what the environment puts in its way: a preview shows that, a verb raises it.
+        """Return the program of a manifest, or what the environment puts in its way.
+
+        A preview shows that, a verb raises it.
 
         `may_start` lets a prerequisite be started for its version; a preview starts nothing. The refusals are
         `entrypoint_missing` and ``<name>_unavailable``.
         """
         if isinstance(self.launcher, LauncherNotFound) or self.identity is None:
             return entrypoint_missing(self.launcher, retry_command)
-        lacking = prerequisite_refusal(extension_id, self.runtime, packages, may_start=may_start)
-        return lacking or Program(self.runtime, self.launcher, self.identity)
+        lacking = prerequisite_refusal(manifest.id, self.runtime, packages, may_start=may_start)
+        return lacking or Program(manifest, self.runtime, self.launcher, self.identity)
 
 
 def entrypoint_missing(launcher: Launcher | LauncherNotFound, retry_command: tuple[str, ...]) -> Refused:

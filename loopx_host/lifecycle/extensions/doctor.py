@@ -43,7 +43,7 @@ def doctor(request: ChangeRequest, ports: CanProve) -> Doctor:
     retry_command = ("extension", VERB, entry.id, "--execute")
     digest = plan_digest(VERB, entry.id, entry, to=entry.manifest, candidate=candidate)
     hold_to_plan(digest, request.plan, entry.id, retry_command[:-1])
-    program = candidate.startable(entry.id, packages, retry_command, may_start=request.execute)
+    program = candidate.startable(entry.manifest, packages, retry_command, may_start=request.execute)
     refused = program if isinstance(program, Refused) else None
     if not request.execute:
         block = document.preview(entry.id, version, available=refused is None)

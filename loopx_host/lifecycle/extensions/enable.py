@@ -42,7 +42,7 @@ def enable(request: ChangeRequest, ports: CanProve) -> Operation:
     digest = plan_digest(VERB, entry.id, entry, to=entry.manifest, candidate=candidate)
     retry_command = ("extension", VERB, entry.id, "--execute")
     hold_to_plan(digest, request.plan, entry.id, retry_command[:-1])
-    program = candidate.startable(entry.id, packages, retry_command, may_start=request.execute)
+    program = candidate.startable(entry.manifest, packages, retry_command, may_start=request.execute)
     if not request.execute:
         refused = program if isinstance(program, Refused) else None
         block = doctor.preview(entry.id, version, available=refused is None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_digest
+from loopx_host.core.digest import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,6 +93,20 @@ class RuntimeIdentity:
         self.launcher_sha256 = launcher_sha256
         self.details = details or {}
         self.digest = canonical_digest(groups)
+
+
+class BytecodeKey:
+    """Whose byte code it is: of one extension, and of it what one proof covers; nobody else's is ever read.
+
+    `digest` is over everything that decides what is compiled and can be known: the id, the whole revision with its
+    arguments, and the identity. Which Python wrote a file is in the file itself.
+    """
+
+    __slots__ = ("digest", "extension_id")
+
+    def __init__(self, extension_id: str, revision_digest: str, identity_digest: str) -> None:
+        self.extension_id = extension_id
+        self.digest = sha256_hex(f"{extension_id}\n{revision_digest}\n{identity_digest}".encode())[:32]
 
 
 def changes(proved: dict[str, str], now: dict[str, str]) -> list[str]:

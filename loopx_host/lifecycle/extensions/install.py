@@ -59,7 +59,7 @@ def install_source(source: Source, ports: CanProve, *, execute: bool, plan: str 
     )
     hold_to_plan(digest, plan, manifest.id, source.preview(VERB))
     retry_command = source.command(VERB)
-    program = candidate.startable(manifest.id, packages, retry_command, may_start=execute)
+    program = candidate.startable(manifest, packages, retry_command, may_start=execute)
     if not execute:
         refused = program if isinstance(program, Refused) else None
         block = doctor.preview(manifest.id, manifest.version, available=refused is None)

@@ -16,19 +16,23 @@ _MODEST_INTERPRETERS = ("python", "pypy", "sh", "bash", "dash", "zsh", "perl", "
 
 
 def doctor_launch(program: Program, packages: Packages) -> Launch:
-    """Return the launch of a probe: the doctor's arguments, nothing on standard input, no permission at all."""
+    """Return the launch of a probe: the doctor's arguments, nothing on standard input, no permission at all.
+
+    It begins without byte code, whatever was kept before: a proof is of the sources that lie there now.
+    """
     runtime = program.runtime
-    launch = process_launch(program, packages, args=runtime.doctor_args, seconds=runtime.doctor_timeout_seconds)
-    if packages.bytecode_cache(program.identity) is None:
-        # What a run compiles depends on its request; only what the doctor compiled serves later runs.
-        launch.bytecode_to = packages.new_bytecode(program.identity)
+    launch = process_launch(
+        program, packages, args=runtime.doctor_args, seconds=runtime.doctor_timeout_seconds, cache=None
+    )
+    # What a run compiles depends on its request; only what the doctor compiled serves later runs.
+    launch.bytecode_to = packages.new_bytecode(program.bytecode_key)
     return launch
 
 
 def keep_bytecode(launch: Launch, ended: Ended, program: Program, packages: Packages, *, proved: bool) -> None:
-    """Keep the byte code a process left for its identity, or drop it; `proved`: nothing changed meanwhile."""
+    """Keep the byte code a process left as that of its program, or drop it; `proved`: nothing changed meanwhile."""
     if launch.bytecode_to is not None:
-        packages.keep_bytecode(program.identity, launch.bytecode_to, proved=proved and ended.exit_code == 0)
+        packages.keep_bytecode(program.bytecode_key, launch.bytecode_to, proved=proved and ended.exit_code == 0)
 
 
 def process_launch(
@@ -37,18 +41,19 @@ def process_launch(
     *,
     args: list[str],
     seconds: float,
+    cache: str | None,
     stdin: bytes = b"",
     permissions: list[str] | None = None,
     references: dict[str, str] | None = None,
 ) -> Launch:
     """Return a launch with what running the program needs to read, its byte code and its bounds.
 
+    `cache` is the directory of byte code that it may read, if there is any.
     `permissions` are the tokens granted to it, `references` the paths behind their names.
     """
     runtime, identity, launcher = program.runtime, program.identity, program.launcher
     needs = identity.details.get("needs", {})
     first = prerequisite_folders(runtime, packages)
-    cache = packages.bytecode_cache(identity)
     settings = {} if cache is None else {"PYTHONPYCACHEPREFIX": cache}
     reads = [*needs.get("reads", []), *first, *_beside(first), *([cache] if cache else [])]
     return Launch(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from loopx_host.documents.discovery_index import IndexUse, Offer
     from loopx_host.documents.host_doctor import Reach
     from loopx_host.documents.parts import Distribution, EntryPoints
-    from loopx_host.lifecycle.extensions.identity import Launcher, LauncherNotFound, RuntimeIdentity
+    from loopx_host.lifecycle.extensions.identity import BytecodeKey, Launcher, LauncherNotFound, RuntimeIdentity
     from loopx_host.lifecycle.extensions.process import Ended, Launch
     from loopx_host.lifecycle.extensions.state import Replacement
     from loopx_host.registry.catalog import TrainMember
@@ -120,16 +120,23 @@ class Packages(Protocol):
         """
         ...
 
-    def bytecode_cache(self, identity: RuntimeIdentity) -> str | None:
-        """Return the host-owned directory with this identity's byte code, or None when there is none yet."""
+    def bytecode_cache(self, key: BytecodeKey) -> str | None:
+        """Return the host-owned directory with the byte code of a key, or None when there is none."""
         ...
 
-    def new_bytecode(self, identity: RuntimeIdentity) -> str | None:
+    def new_bytecode(self, key: BytecodeKey) -> str | None:
         """Return a path that is not there yet, for the process port to bring byte code to, or None."""
         ...
 
-    def keep_bytecode(self, identity: RuntimeIdentity, new: str, *, proved: bool) -> None:
-        """Make what was brought to the place `new` the byte code of an identity that is `proved`, or drop it."""
+    def keep_bytecode(self, key: BytecodeKey, new: str, *, proved: bool) -> None:
+        """Make what was brought to the place `new` the byte code of a key that is `proved`, or drop it.
+
+        Whatever else was kept for the extension goes: of another revision, of another proof, of its hooks.
+        """
+        ...
+
+    def forget_bytecode(self, extension_id: str) -> None:
+        """Remove all byte code that is kept for an extension, if any."""
         ...
 
     def prerequisite(self, name: str, *, ask: bool) -> tuple[str, str | None] | None:

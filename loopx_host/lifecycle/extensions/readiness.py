@@ -83,7 +83,7 @@ def readiness(entry: Entry, packages: Packages) -> Readiness:
     if proof.get("platform") != packages.platform():
         changed.append("platform")
     verdict = "readiness_stale" if changed else READY
-    return Readiness(entry, verdict, Program(runtime, launcher, identity), changed, details)
+    return Readiness(entry, verdict, Program(entry.manifest, runtime, launcher, identity), changed, details)
 
 
 def readiness_to_call(entry: Entry, packages: Packages) -> Readiness:

@@ -56,7 +56,7 @@ class Switch:
 
     def program(self, packages: Packages, *, may_start: bool) -> Program | Refused:
         """Return what would be probed, or what the environment puts in its way."""
-        return self.candidate.startable(self.manifest.id, packages, self.retry_command, may_start=may_start)
+        return self.candidate.startable(self.manifest, packages, self.retry_command, may_start=may_start)
 
     def receipt(self, *, executed: bool, block: Doctor, plan: str) -> Operation:
         """Return what the switch is about, as a preview or as done."""

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from loopx_host.documents.operation import Operation
-    from loopx_host.lifecycle.extensions.ports import HasClock, HasProjections, HasStore
+    from loopx_host.lifecycle.extensions.ports import HasClock, HasPackages, HasProjections, HasStore
     from loopx_host.lifecycle.extensions.requests import ChangeRequest
 
-    class UninstallPorts(HasStore, HasProjections, HasClock, Protocol):
+    class UninstallPorts(HasStore, HasPackages, HasProjections, HasClock, Protocol):
         """What uninstalling needs: neither the package nor a passing doctor."""
 
 
@@ -24,7 +24,7 @@ VERB = "uninstall"
 
 
 def uninstall(request: ChangeRequest, ports: UninstallPorts) -> Operation:
-    """Uninstall one extension (contract section 5); what it published goes with it."""
+    """Uninstall one extension (contract section 5); what it published and its byte code go with it."""
     entry = installed_entry(State.parse(ports.store.read(), ports.store.location), request.extension_id, VERB)
     preview_command = ("extension", VERB, entry.id)
     digest = plan_digest(VERB, entry.id, entry)
@@ -41,4 +41,5 @@ def uninstall(request: ChangeRequest, ports: UninstallPorts) -> Operation:
         return operation.to_do(receipt, next_command=(*preview_command, "--execute"))
     remove_entry(ports.store, entry)
     ports.projections.remove(entry.id)
+    ports.packages.forget_bytecode(entry.id)
     return operation.done(receipt, at=ports.clock.now())

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from loopx_host.lifecycle.dispatch.launch import run_launch
 from loopx_host.lifecycle.extensions.candidate import Program
-from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, Launcher, RuntimeIdentity
+from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, BytecodeKey, Launcher, RuntimeIdentity
 from loopx_host.lifecycle.extensions.launching import doctor_launch, keep_bytecode, process_launch
 from loopx_host.lifecycle.extensions.probe import changed_since, probe
 from loopx_host.lifecycle.extensions.process import TIMEOUT, Ended, Launch
@@ -18,14 +19,25 @@ NODE = '[runtime.requires]\nnode = ">=24"\n'
 
 
 def program(runtime: str = "", *, details: Any = None, module: str | None = None) -> Program:
-    declared = World().sources.put(runtime=runtime).manifest.runtime
-    assert declared is not None
+    manifest = World().sources.put(runtime=runtime).manifest
+    assert manifest.runtime is not None
     launcher = Launcher(MODULE, PROGRAM, module) if module else Launcher(ENTRYPOINT, PROGRAM)
-    return Program(declared, launcher, RuntimeIdentity({"launcher": "first"}, details=details))
+    return Program(manifest, manifest.runtime, launcher, RuntimeIdentity({"launcher": "first"}, details=details))
+
+
+def identified(packages: MemoryPackages) -> Program:
+    """Return a program as it is in `packages`."""
+    manifest, launcher = World().sources.put().manifest, Launcher(ENTRYPOINT, PROGRAM)
+    identity = packages.identify(launcher)
+    assert manifest.runtime is not None
+    assert identity is not None
+    return Program(manifest, manifest.runtime, launcher, identity)
 
 
 def launched(made: Program, packages: MemoryPackages | None = None, **settings: Any) -> Launch:
-    return process_launch(made, packages or MemoryPackages(), **{"args": ["--serve"], "seconds": 20, **settings})
+    return process_launch(
+        made, packages or MemoryPackages(), **{"args": ["--serve"], "seconds": 20, "cache": None, **settings}
+    )
 
 
 # --- the launch ----------------------------------------------------------------------------------------------
@@ -60,21 +72,16 @@ def test_a_module_runs_with_the_unsafe_path_off_and_in_utf_8() -> None:
 
 
 def test_byte_code_that_was_kept_is_given_and_may_be_read() -> None:
-    made, packages = program(details={"needs": NEEDS}), MemoryPackages()
-    packages.bytecode[made.identity.digest] = "/made/up/cache/one"
-
-    launch = launched(made, packages)
+    launch = launched(program(details={"needs": NEEDS}), cache="/made/up/cache/one")
 
     assert launch.env_set == {"PYTHONPYCACHEPREFIX": "/made/up/cache/one"}
     assert launch.grants.reads == [*NEEDS["reads"], "/made/up/cache/one"]
 
 
 def test_a_module_gets_its_byte_code_too() -> None:
-    made, packages = program(module="made.up"), MemoryPackages()
-    packages.bytecode[made.identity.digest] = "/made/up/cache/one"
+    launch = launched(program(module="made.up"), cache="/made/up/cache/one")
 
-    wanted = {"PYTHONPYCACHEPREFIX": "/made/up/cache/one", "PYTHONUTF8": "1"}
-    assert launched(made, packages).env_set == wanted
+    assert launch.env_set == {"PYTHONPYCACHEPREFIX": "/made/up/cache/one", "PYTHONUTF8": "1"}
 
 
 @pytest.mark.parametrize(
@@ -127,15 +134,25 @@ def test_a_doctor_gets_its_own_arguments_and_time_and_no_permission() -> None:
     assert (launch.grants.permissions, launch.grants.references) == ([], {})
 
 
-def test_a_doctor_brings_byte_code_where_there_is_none() -> None:
+def test_a_doctor_reads_no_byte_code_and_brings_its_own_whatever_is_kept() -> None:
     made, packages = program(), MemoryPackages()
+    packages.keep_bytecode(made.bytecode_key, "/made/up/cache/one", proved=True)
 
-    first = doctor_launch(made, packages)
-    packages.bytecode[made.identity.digest] = "/made/up/cache/one"
-    second = doctor_launch(made, packages)
+    launch = doctor_launch(made, packages)
 
-    assert first.bytecode_to == f"/made/up/cache/{made.identity.digest}.new"
-    assert second.bytecode_to is None
+    assert launch.env_set == {}
+    assert launch.grants.reads == []
+    assert launch.bytecode_to == "/made/up/cache/probe-me/new-1"
+
+
+def test_a_run_reads_the_byte_code_of_its_own_extension() -> None:
+    made, packages = program(), MemoryPackages()
+    before = run_launch(made, packages, request=b"{}").env_set
+    packages.keep_bytecode(made.bytecode_key, "/made/up/cache/one", proved=True)
+
+    after = run_launch(made, packages, request=b"{}").env_set
+
+    assert (before, after) == ({}, {"PYTHONPYCACHEPREFIX": "/made/up/cache/one"})
 
 
 class Keeping(MemoryPackages):
@@ -145,9 +162,9 @@ class Keeping(MemoryPackages):
         super().__init__()
         self.kept: list[tuple[str, bool]] = []
 
-    def keep_bytecode(self, identity: RuntimeIdentity, new: str, *, proved: bool) -> None:
+    def keep_bytecode(self, key: BytecodeKey, new: str, *, proved: bool) -> None:
         self.kept.append((new, proved))
-        super().keep_bytecode(identity, new, proved=proved)
+        super().keep_bytecode(key, new, proved=proved)
 
 
 @pytest.mark.parametrize(
@@ -185,11 +202,7 @@ def test_a_launch_that_brings_no_byte_code_has_none_to_keep() -> None:
 
 def probed(script: Script, packages: Keeping | None = None) -> tuple[Any, Keeping]:
     packages = packages or Keeping()
-    identity = packages.identify(Launcher(ENTRYPOINT, PROGRAM))
-    assert identity is not None
-    made = program()
-    subject = Program(made.runtime, made.launcher, identity)
-    return probe(subject, packages, ScriptedProcesses(script)), packages
+    return probe(identified(packages), packages, ScriptedProcesses(script)), packages
 
 
 def test_a_doctor_that_passes_proves_what_was_identified_and_is_remembered_with_its_byte_code() -> None:
@@ -197,7 +210,7 @@ def test_a_doctor_that_passes_proves_what_was_identified_and_is_remembered_with_
 
     assert (found.verified, found.failure_kind, found.reason) == (True, None, None)
     assert packages.remembered == [found.identity.digest]
-    assert packages.kept == [(f"/made/up/cache/{found.identity.digest}.new", True)]
+    assert packages.kept == [("/made/up/cache/probe-me/new-1", True)]
     assert found.ended.stderr == b"a word\n"
 
 
@@ -229,11 +242,9 @@ def test_a_doctor_that_changes_its_program_proves_nothing_and_its_byte_code_is_d
 
 def since(change: Any) -> list[str]:
     packages = MemoryPackages()
-    identity = packages.identify(Launcher(ENTRYPOINT, PROGRAM))
-    assert identity is not None
-    made = program()
+    made = identified(packages)
     change(packages)
-    return changed_since(Program(made.runtime, made.launcher, identity), packages)
+    return changed_since(made, packages)
 
 
 def test_nothing_changed_since() -> None:
