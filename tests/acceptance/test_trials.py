@@ -20,12 +20,15 @@ GREEN = (
     *("J01", "J03", "J05", "J07"),
     *("L01", "L03", "L05", "L07", "L09", "L11", "L13", "L15"),
     *("M01", "M03", "M05", "M07", "M09"),
+    "N05",
     *("P01", "P03", "P04", "P06", "P09", "P11", "P13", "P15"),
     "S01",
 )
 # Made-up distributions that a provider has to import, too, must lie in the environment's own site-packages:
 # providers get no PYTHONPATH. These trials run in an environment made for them.
 OWN_ENVIRONMENT = {"L09"}
+# These mount a file system of their own: they need root, and say UNSURE where they cannot have one.
+NEEDS_A_MOUNT = {"N05"}
 PRIVATE = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "LOOPX_RUNTIME_ROOT", "XDG_RUNTIME_DIR")
 VERDICT = re.compile(r"^VERDICT (?P<trial>[A-Z][0-9]{2}) (?P<verdict>PASS|FAIL|UNSURE)\b", re.MULTILINE)
 
@@ -75,6 +78,8 @@ def environment(tmp_path: Path) -> Path:
 def test_the_trial_passes(trial: str) -> None:
     said, log = verdict(trial, BIN)
 
+    if said == "UNSURE" and trial in NEEDS_A_MOUNT:
+        pytest.skip(log[-500:])
     assert said == "PASS", log
 
 

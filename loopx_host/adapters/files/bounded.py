@@ -1,4 +1,4 @@
-"""Read a file without being held up or filled up by it."""
+"""Read a file without being held up, filled up or, by its time stamps, fooled by it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import os
 import stat
 
 _CHUNK = 1 << 16
+_SECOND_NS = 1_000_000_000
+_FINE_NS = 100_000_000  # several ticks of the coarsest kernel clock in use (10 ms)
+_COARSE_NS = 2 * _SECOND_NS  # what a file system that keeps no fractions of a second may round to
 _NO_WAIT = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 
@@ -19,6 +22,16 @@ class ForeignOwnerError(OSError):
 
 class TooLargeError(OSError):
     """The file holds more than the caller takes."""
+
+
+def is_settled(modified_ns: int, changed_ns: int, at_ns: int) -> bool:
+    """Whether nothing that is written from the moment `at_ns` on can leave these times of a file or directory.
+
+    Times without a fraction of a second mean a file system that keeps none. What lies in the future, by a clock that
+    is another's or was set back, is never settled.
+    """
+    is_coarse = modified_ns % _SECOND_NS == 0 and changed_ns % _SECOND_NS == 0
+    return max(modified_ns, changed_ns) + (_COARSE_NS if is_coarse else _FINE_NS) < at_ns
 
 
 def read_regular(path: str, limit: int, owners: tuple[int, ...] | None = None) -> bytes:

@@ -1,7 +1,7 @@
 """The commands that packages bring, as a plain text file that the top help can afford to read.
 
-Written with the index, ``name<TAB>summary<TAB>state`` a line. It is stale once a directory of the search path is
-younger; help then says so and never rebuilds it.
+Written with the index, ``name<TAB>summary<TAB>state`` a line. It is stale once a directory of the search path was not
+settled when it was written; help then says so and never rebuilds it.
 """
 
 from __future__ import annotations
@@ -46,13 +46,18 @@ def read() -> list[list[str]] | None:
     path = location()
     try:
         written = os.stat(path).st_mtime_ns
-        if any(os.stat(place).st_mtime_ns >= written for place in search_path.search_path()):
+        if not all(_is_settled(place, written) for place in search_path.search_path()):
             return None
         text = bounded.read_regular(path, _BYTES).decode("utf-8")
     except (OSError, ValueError):
         return None
     rows = [[visible(cell) for cell in line.split("\t")] for line in text.splitlines()]
     return [row for row in rows if len(row) == _COLUMNS]
+
+
+def _is_settled(place: str, at_ns: int) -> bool:
+    status = os.stat(place)
+    return bounded.is_settled(status.st_mtime_ns, status.st_ctime_ns, at_ns)
 
 
 def mark(active: set[str]) -> None:

@@ -1,8 +1,8 @@
 """What an identity was computed from, remembered by stat: nothing is hashed again while no stat differs.
 
 The memory is one small file per launcher under the cache directory, disposable and never truth: it is skipped
-when it cannot be read or written. Rows of files hold ctime, which nobody can set back. A row is remembered only
-once its file has been still for a while, because two writes within one tick of the clock leave the same stat.
+when it cannot be read or written. Rows hold ctime, which nobody can set back. A row is remembered only once its
+file has been still for a while, because two writes within one tick of the clock leave the same stat.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
         result: dict[str, object]
 
 
-SCHEMA = "loopx_fingerprints_v1"
-_STILL_NS = 100_000_000  # several ticks of the coarsest kernel clock in use (10 ms)
+SCHEMA = "loopx_fingerprints_v2"
 _CACHE_BYTES = 32 * 1024 * 1024
 _CHUNK = 1 << 18
 _DIGEST_LENGTH = 64
@@ -66,17 +65,16 @@ class Watch:
         except (OSError, ValueError):
             self.rows[path] = []
             return None
-        self._note(path, [*after, hashed], after[-1])
+        self._note(path, [*after, hashed])
         return hashed
 
     def glance(self, path: str) -> None:
         """Note a directory, or a path that is not there: a name that comes or goes is seen."""
-        row = _glance(path)
-        self._note(path, [*row], row[-1] if row else 0)
+        self._note(path, [*_glance(path)])
 
-    def _note(self, path: str, row: StatRow, changed_ns: int) -> None:
+    def _note(self, path: str, row: StatRow) -> None:
         self.rows[path] = row
-        self.is_still = self.is_still and changed_ns + _STILL_NS < time.time_ns()
+        self.is_still = self.is_still and (not row or _is_settled(row, time.time_ns()))
 
 
 def is_unchanged(rows: StatRows) -> bool:
@@ -94,14 +92,19 @@ def is_unchanged(rows: StatRows) -> bool:
     return True
 
 
-def touched(rows: StatRows) -> list[str]:
-    """Return the paths of files, hashed by a watch, whose stat is another now; one stat per file."""
-    return [path for path, row in rows.items() if row and _is_digest(row[-1]) and not _is_as_hashed(path, row)]
+def touched(rows: StatRows, since_ns: int) -> list[str]:
+    """Return the paths of files, hashed by a watch before `since_ns`, that were written since; one stat per file.
+
+    A file that was not settled then is read again, for its stat could be that of another content.
+    """
+    hashed = ((path, row) for path, row in rows.items() if row and _is_digest(row[-1]))
+    return [path for path, row in hashed if not _is_as_hashed(path, row, since_ns)]
 
 
-def _is_as_hashed(path: str, row: StatRow) -> bool:
+def _is_as_hashed(path: str, row: StatRow, since_ns: int) -> bool:
     try:
-        return _status(os.stat(path)) == row[:-1]
+        is_same = _status(os.stat(path)) == row[:-1]
+        return is_same and (_is_settled(row, since_ns) or _hash(path)[0] == row[-1])
     except (OSError, ValueError):
         return False
 
@@ -167,7 +170,13 @@ def _glance(path: str) -> list[int]:
 
 
 def _directory_row(status: os.stat_result) -> list[int]:
-    return [status.st_dev, status.st_ino, status.st_mtime_ns]
+    return [status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
+
+
+def _is_settled(row: StatRow, at_ns: int) -> bool:
+    """Whether the stat in a row is settled; its times are the last two numbers."""
+    *_, modified, changed = row[:-1] if _is_digest(row[-1]) else row
+    return bounded.is_settled(int(modified), int(changed), at_ns)
 
 
 def _file_row(status: os.stat_result) -> list[int]:

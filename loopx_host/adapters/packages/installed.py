@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 
 from loopx_host.adapters.files import atomic, bounded, paths
 from loopx_host.adapters.packages import launchers
@@ -34,7 +35,7 @@ class InstalledPackages:
 
     def __init__(self, programs: Callable[[], Programs] | None = None) -> None:
         self._programs = programs
-        self._rows: dict[str, StatRows] = {}
+        self._taken: dict[str, tuple[StatRows, int]] = {}  # what each identity came from, and when
 
     def resolve(self, runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound:
         """Find the launcher a manifest names (see the port)."""
@@ -44,6 +45,7 @@ class InstalledPackages:
         """Return the identity of `launcher` (see the port); one stat per covered file while nothing changed."""
         if not launchers.is_program(launcher.path):
             return None
+        began_ns = time.time_ns()
         memory = Memory(f"{launcher.kind}:{launcher.module}:{launcher.path}", _context())
         remembered = memory.result()
         if remembered is not None and _is_identity(remembered):
@@ -54,13 +56,13 @@ class InstalledPackages:
                 return None
             result = computed
         identity = RuntimeIdentity(result["groups"], result["launcher_sha256"], result)
-        self._rows[identity.digest] = rows
+        self._taken[identity.digest] = (rows, began_ns)
         return identity
 
     def touched(self, identity: RuntimeIdentity) -> list[str]:
         """Name the files that were written since `identity` was taken (see the port)."""
-        rows = self._rows.get(identity.digest, {})
-        return [visible(os.path.basename(path)) for path in touched(rows)]
+        rows, since_ns = self._taken.get(identity.digest, ({}, 0))
+        return [visible(os.path.basename(path)) for path in touched(rows, since_ns)]
 
     def owner(self, launcher: Launcher) -> Distribution | None:
         """Return the distribution that carries the launcher (see the port)."""
