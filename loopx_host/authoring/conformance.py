@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from loopx_host.authoring import rules_friendly, rules_hostile
 from loopx_host.authoring.subject import Skip, Subject
+from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import Refused
 from loopx_host.documents import conformance as document
 from loopx_host.lifecycle.extensions.candidate import Candidate
+from loopx_host.lifecycle.extensions.plan import hold_to_plan, plan_digest
 from loopx_host.lifecycle.extensions.preconditions import runtime_to_prove
 
 TYPE_CHECKING = False
@@ -36,39 +38,42 @@ RULES: tuple[Rule, ...] = tuple(rule for rules in GROUPS.values() for rule in ru
 class ConformanceRequest:
     """Hold the provider of a manifest, or of the package in a folder, to every rule, or say which there are."""
 
-    __slots__ = ("execute", "path")
+    __slots__ = ("execute", "path", "plan")
 
-    def __init__(self, path: str, *, execute: bool) -> None:
+    def __init__(self, path: str, *, execute: bool, plan: str | None = None) -> None:
         self.path = path
         self.execute = execute
+        self.plan = plan
 
 
 def hold_to_rules(request: ConformanceRequest, ports: ConformancePorts) -> Conformance:
     """Return the report of the suite; a preview starts nothing.
 
-    Raises Refused: `doctor_not_configured`, `entrypoint_missing`, or that of a prerequisite.
+    Raises Refused: `doctor_not_configured`, `plan_changed`, `entrypoint_missing`, or that of a prerequisite.
     """
     source, example = ports.package_sources.package(request.path)
+    preview_command = ("extension", "conformance", source.path)
+    packages, manifest = ports.packages, source.manifest
+    candidate = Candidate.resolve(runtime_to_prove(manifest), source.folder, packages)
+    data = example[1] if example else None
+    reads = {"example_sha256": sha256_hex(data) if data is not None else None}
+    plan = plan_digest("conformance", manifest.id, None, to=manifest, candidate=candidate, reads=reads)
+    hold_to_plan(plan, request.plan, manifest.id, preview_command)
     if not request.execute:
-        return preview(source)
-    retry_command = ("extension", "conformance", source.path, "--execute")
-    packages = ports.packages
-    candidate = Candidate.resolve(runtime_to_prove(source.manifest), source.folder, packages)
-    program = candidate.startable(source.manifest, packages, retry_command, may_start=True)
+        return document.planned(preview(source), plan)
+    program = candidate.startable(manifest, packages, (*preview_command, "--execute"), may_start=True)
     if isinstance(program, Refused):
         raise program
-    data = example[1] if example else None
-    return conformance(
-        Subject(
-            source,
-            program,
-            data,
-            packages=packages,
-            processes=ports.processes,
-            judging=ports.judging,
-            temporary_homes=ports.temporary_homes,
-        )
+    subject = Subject(
+        source,
+        program,
+        data,
+        packages=packages,
+        processes=ports.processes,
+        judging=ports.judging,
+        temporary_homes=ports.temporary_homes,
     )
+    return document.planned(conformance(subject), plan)
 
 
 def conformance(subject: Subject) -> Conformance:

@@ -54,7 +54,7 @@ def init(request: InitRequest, ports: InitPorts) -> Scaffold:
     preview_command = ("extension", "init", extension_id, *tree.flags)
     if version != DEFAULT_VERSION:
         preview_command = (*preview_command, "--version", version)
-    digest = content_digest("init", made)
+    digest = content_digest("init", [tree.place, made])
     hold_to_plan(digest, request.plan, extension_id, preview_command)
     if execute:
         tree.write(made)

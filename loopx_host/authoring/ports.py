@@ -20,6 +20,11 @@ class NewTree(Protocol):
         ...
 
     @property
+    def place(self) -> str:
+        """The destination as an absolute path, as text."""
+        ...
+
+    @property
     def flags(self) -> tuple[str, ...]:
         """The flags that name the destination again; empty for the default one."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypedDict
+    from typing import NotRequired, TypedDict
 
     class RuleRow(TypedDict):
         """One rule: what it promises to whoever relies on the provider, and why it was broken or skipped."""
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         reason: str | None
 
     class Conformance(TypedDict):
-        """``ok`` is false when a rule was broken."""
+        """``ok`` is false when a rule was broken; a kit that asks the engine itself binds no plan."""
 
         ok: bool
         schema_version: str
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         executed: bool
         dry_run: bool
         rules: list[RuleRow]
+        plan: NotRequired[str]
 
 
 ID = "loopx_extension_conformance_v0"
@@ -47,6 +48,11 @@ def conformance(
         "dry_run": not executed,
         "rules": rules,
     }
+
+
+def planned(report: Conformance, plan: str) -> Conformance:
+    """Return the report with the plan of holding the provider to the rules."""
+    return {**report, "plan": plan}
 
 
 def rule_row(rule: str, group: str, promise: str, status: str, reason: str | None) -> RuleRow:
@@ -78,4 +84,5 @@ def schema() -> dict[str, object]:
             "dry_run": words.BOOLEAN,
             "rules": words.rows_of(rule),
         },
+        {"plan": words.DIGEST},
     )

@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypedDict
 
+    from loopx_host.documents.binding import Binding
     from loopx_host.documents.parts import BadEntry, Distribution
 
     class ExportedExtension(TypedDict):
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         schema_version: str
         schema: str
         extensions: list[ExportedExtension]
+        bindings: list[Binding]
         skipped: list[BadEntry]
 
 
@@ -33,9 +35,16 @@ ID = "loopx_extension_export_v0"
 FROM_MANIFEST, DISCOVERED = "manifest", "discovered"
 
 
-def export(extensions: list[ExportedExtension], skipped: list[BadEntry]) -> Export:
-    """Return the export of these extensions."""
-    return {"ok": True, "schema_version": ID, "schema": ID, "extensions": extensions, "skipped": skipped}
+def export(extensions: list[ExportedExtension], bindings: list[Binding], skipped: list[BadEntry]) -> Export:
+    """Return the export of these extensions, and of what goals may use of them."""
+    return {
+        "ok": True,
+        "schema_version": ID,
+        "schema": ID,
+        "extensions": extensions,
+        "bindings": bindings,
+        "skipped": skipped,
+    }
 
 
 def row(
@@ -62,7 +71,7 @@ def row(
 
 def schema() -> dict[str, object]:
     """Return the JSON Schema of an export; only `schema` names it, as in the files that v0 wrote."""
-    from loopx_host.documents import words
+    from loopx_host.documents import binding, words
 
     row = words.object_of(
         {
@@ -75,4 +84,6 @@ def schema() -> dict[str, object]:
             "manifest_path": words.NULLABLE_TEXT,
         }
     )
-    return words.object_of({"schema": {"const": ID}, "extensions": words.rows_of(row)})
+    return words.object_of(
+        {"schema": {"const": ID}, "extensions": words.rows_of(row)}, {"bindings": words.rows_of(binding.schema())}
+    )

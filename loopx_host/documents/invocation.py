@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         request_digest: str
         context_ref_count: int
         effects: Effects
+        plan: NotRequired[str]
         would_refuse: NotRequired[CodeOfRefusal | None]
         at: NotRequired[str]
         provider_result_digest: NotRequired[str]
@@ -96,6 +97,11 @@ def ready(
         "context_ref_count": context_ref_count,
         "effects": _effects(invoked=False),
     }
+
+
+def planned(receipt: Invocation, plan: str) -> Invocation:
+    """Return the receipt with the plan of the call."""
+    return {**receipt, "plan": plan}
 
 
 def previewed(receipt: Invocation, refused: Refused | None) -> Invocation:
@@ -183,6 +189,7 @@ def schema() -> dict[str, object]:
             "effects": effects,
         },
         {
+            "plan": words.DIGEST,
             "would_refuse": words.nullable(would_refuse),
             "at": words.TIME,
             "provider_result_digest": words.DIGEST,

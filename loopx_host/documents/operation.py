@@ -182,7 +182,15 @@ def disable(*, extension_id: str, active_revision: str, was_enabled: bool, execu
     return {**head, "plan": plan}
 
 
-def export_to_file(*, output: str, extensions: list[str], skipped: list[BadEntry], executed: bool) -> Operation:
+def export_to_file(
+    *,
+    output: str,
+    extensions: list[str],
+    skipped: list[BadEntry],
+    executed: bool,
+    plan: str,
+    next_command: Command | None,
+) -> Operation:
     """Return the receipt of an export that goes to the file `output`; `skipped` are entries no export could name."""
     return {
         "ok": True,
@@ -193,6 +201,8 @@ def export_to_file(*, output: str, extensions: list[str], skipped: list[BadEntry
         "output": output,
         "extensions": extensions,
         "skipped": skipped,
+        "plan": plan,
+        "next_command": next_command,
     }
 
 

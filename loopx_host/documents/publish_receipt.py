@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         visibility: str
         view_schema: str
         request_sha256: str
+        plan: NotRequired[str]
         would_refuse: NotRequired[WouldRefuse | None]
         at: NotRequired[str]
         run_id: NotRequired[str]
@@ -80,6 +81,11 @@ def ready(
         "view_schema": view_schema,
         "request_sha256": request_sha256,
     }
+
+
+def planned(receipt: PublishReceipt, plan: str) -> PublishReceipt:
+    """Return the receipt with the plan of the publication."""
+    return {**receipt, "plan": plan}
 
 
 def previewed(receipt: PublishReceipt, refused: Refused | None) -> PublishReceipt:
@@ -161,6 +167,7 @@ def schema() -> dict[str, object]:
             "visibility": {"enum": ["public-safe", "owner-only"]},
             "view_schema": words.TEXT,
             "request_sha256": words.SHA256,
+            "plan": words.DIGEST,
             "would_refuse": words.WOULD_REFUSE,
             "at": words.TIME,
             "run_id": words.RUN_ID,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         status: str
         input_schema_version: str | None
         request_sha256: str
+        plan: NotRequired[str]
         would_refuse: NotRequired[WouldRefuse | None]
         at: NotRequired[str]
         run_id: NotRequired[str]
@@ -74,6 +75,11 @@ def ready(
         "input_schema_version": input_schema_version if isinstance(input_schema_version, str) else None,
         "request_sha256": request_sha256,
     }
+
+
+def with_plan(receipt: RunReceipt, plan: str) -> RunReceipt:
+    """Return the receipt with the plan that was shown, or that the caller held the run to."""
+    return {**receipt, "plan": plan}
 
 
 def previewed(receipt: RunReceipt, refused: Refused | None) -> RunReceipt:
@@ -146,6 +152,7 @@ def schema() -> dict[str, object]:
         },
         {
             "request_sha256": words.SHA256,
+            "plan": words.DIGEST,
             "would_refuse": words.WOULD_REFUSE,
             "exit_code": words.NULLABLE_INTEGER,
             "provider_result": words.NULLABLE_OBJECT,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import Interrupted, Refused, refusal
 from loopx_host.lifecycle.dispatch.package_command import PackageCommandRequest, package_command
 from loopx_host.lifecycle.dispatch.ports import Judging, Plugins, References
@@ -345,6 +346,9 @@ class MemoryProjections:
     def read(self, extension_id: str, surface_id: str) -> bytes | None:
         return self.published.get((extension_id, surface_id))
 
+    def published_by(self, extension_id: str) -> dict[str, str]:
+        return {key[1]: sha256_hex(data) for key, data in self.published.items() if key[0] == extension_id}
+
     def remove(self, extension_id: str) -> None:
         self.published = {key: data for key, data in self.published.items() if key[0] != extension_id}
 
@@ -359,6 +363,9 @@ class MemoryReferences:
         if path not in self.there:
             raise refusal("reference_invalid", name, "there is nothing", hint="name what is there")
         return self.there[path]
+
+    def standing(self, path: str) -> list[int]:
+        return [len(path)]
 
 
 class MemorySources:
@@ -587,6 +594,13 @@ class World:
     def entry(self, extension_id: str = "probe-me") -> Entry:
         """Return the entry as the lifecycle reads it."""
         return State.parse(self.store.data, self.store.location).entry(extension_id)
+
+
+def timeless(raw: Any) -> dict[str, Any]:
+    """Return an entry as extension-formats say it stands in a plan: without times, of the proof what was proved."""
+    revisions = [{key: one[key] for key in one if key != "installed_at"} for one in raw["revisions"]]
+    kept = {key: raw[key] for key in raw if key != "history"}
+    return {**kept, "revisions": revisions, "proof": raw["proof"] and raw["proof"]["identity"]}
 
 
 def refusal_of(call: Callable[[], object]) -> Refused:

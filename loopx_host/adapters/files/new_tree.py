@@ -25,6 +25,7 @@ class NewDirectory:
     def __init__(self, destination: str, *, is_default: bool) -> None:
         self._path = absolute(destination)
         self.shown = visible(destination)
+        self.place = visible(self._path)
         self.flags = () if is_default else ("--destination", self.shown)
 
     def refuse_existing(self) -> None:

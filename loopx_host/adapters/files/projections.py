@@ -58,6 +58,15 @@ class FileProjections:
         except OSError:
             return _UNUSABLE
 
+    def published_by(self, extension_id: str) -> dict[str, str]:
+        """Return name → SHA-256 of the files of one extension (see the port)."""
+        folder = os.path.join(self._place, _file_name(extension_id))
+        try:
+            names = [] if os.path.islink(folder) else sorted(os.listdir(folder))
+        except OSError:
+            names = []
+        return {visible(name): _digest(os.path.join(folder, name)) for name in names}
+
     def remove(self, extension_id: str) -> None:
         """Remove all that one extension published (see the port)."""
         folder = os.path.join(self._place, _file_name(extension_id))
@@ -76,6 +85,13 @@ class FileProjections:
 
     def _path(self, extension_id: str, surface_id: str) -> str:
         return os.path.join(self._place, _file_name(extension_id), f"{_file_name(surface_id)}.json")
+
+
+def _digest(path: str) -> str:
+    try:
+        return sha256_hex(bounded.read_regular(path, _BYTES))
+    except OSError:
+        return ""
 
 
 def _file_name(name: str) -> str:

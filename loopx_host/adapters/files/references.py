@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from loopx_host.adapters.files.paths import absolute
 from loopx_host.core.errors import refusal
@@ -26,3 +27,12 @@ class LocalReferences:
                 "reference_invalid", name, summary, hint="give it a name that a request can carry"
             ) from None
         return real
+
+    def standing(self, path: str) -> list[int]:
+        """Return device and inode, of a file also when and how large it was written (see the port)."""
+        try:
+            status = os.stat(path)
+        except OSError:
+            return []
+        same = [status.st_dev, status.st_ino]
+        return same if stat.S_ISDIR(status.st_mode) else [*same, status.st_size, status.st_mtime_ns]

@@ -10,6 +10,7 @@ import os
 import re
 
 from loopx_host.adapters.files import bounded
+from loopx_host.core import names
 from loopx_host.core.text import one_line, visible
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ ENDINGS = (".dist-info", ".egg-info")
 LEFTOVER = "~"
 _METADATA_BYTES = 8 * 1024 * 1024
 _ADMINISTRATIVE = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "RECORD.jws", "RECORD.p7s")
+normalised = names.normalised
 _SECTION = re.compile(r"\[[^\[\]]+\]")
 
 
@@ -171,11 +173,6 @@ def metadata_names(place: str) -> list[str]:
         return sorted(name for name in os.listdir(place) if name.endswith(ENDINGS))
     except OSError:
         return []
-
-
-def normalised(name: str) -> str:
-    """Return a distribution's name as two spellings of it compare equal."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def entry_points_problem(text: str) -> str | None:

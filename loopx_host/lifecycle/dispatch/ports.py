@@ -49,6 +49,10 @@ class References(Protocol):
         """Return the absolute path, links resolved, of a directory or file. Raises Refused `reference_invalid`."""
         ...
 
+    def standing(self, path: str) -> list[int]:
+        """Return what says that a resolved path still is the same directory, or the same file unchanged."""
+        ...
+
 
 class HasSwitch(Protocol):
     """Knows whether the host runs bare."""

@@ -7,6 +7,7 @@ from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import Refused, refusal
 from loopx_host.core.text import one_line, redact, stderr_tail
 from loopx_host.documents import publish_receipt as document
+from loopx_host.lifecycle.dispatch.call_plan import held_call_plan
 from loopx_host.lifecycle.dispatch.call_provider import (
     call_provider,
     declared_schemas,
@@ -55,7 +56,7 @@ class PublishRequest:
     `context_refs` in it, shaped as those of a governed call.
     """
 
-    __slots__ = ("data", "execute", "extension_id", "references", "surface_id")
+    __slots__ = ("data", "execute", "extension_id", "plan", "references", "surface_id")
 
     def __init__(
         self,
@@ -65,7 +66,9 @@ class PublishRequest:
         *,
         execute: bool,
         references: dict[str, str] | None = None,
+        plan: str | None = None,
     ) -> None:
+        self.plan = plan
         self.extension_id = extension_id
         self.surface_id = surface_id
         self.data = data
@@ -96,7 +99,14 @@ def publish_projection(request: PublishRequest, ports: PublishPorts) -> PublishR
     if schemas is not None:
         schemas.refuse_request(payload)
     provider = _owned_provider(now, ports.packages, may_start=request.execute)
-    receipt = _receipt(entry, surface, data)
+    published = ports.projections.read(entry.id, surface["id"])
+    reads = {
+        "surface": surface,
+        "references": {name: ports.references.standing(path) for name, path in opened.items()},
+        "published": None if published is None else sha256_hex(published),
+    }
+    plan = held_call_plan("publish-projection", now, data, request.plan, reads=reads)
+    receipt = document.planned(_receipt(entry, surface, data), plan)
     if not request.execute:
         return document.previewed(receipt, provider if isinstance(provider, Refused) else None)
     if isinstance(provider, Refused):
@@ -109,10 +119,10 @@ def publish_projection(request: PublishRequest, ports: PublishPorts) -> PublishR
         return document.failed(receipt, status=outcome.status, provider_result=_harmless(outcome.result))
     view = _judged_view(entry, surface, outcome.result, schema, ports.judging)
     projection = surfaces.projection(entry.manifest, surface, view, at)
-    published = surfaces.projection_bytes(projection)
+    written = surfaces.projection_bytes(projection)
     _refuse_moved(entry, ports.store)
-    _write(entry, surface, published, ports.projections)
-    state = surfaces.state_of(entry.manifest, surface, published, at).state
+    _write(entry, surface, written, ports.projections)
+    state = surfaces.state_of(entry.manifest, surface, written, at).state
     return document.published(receipt, payload_sha256=projection["payload_sha256"], state=state)
 
 

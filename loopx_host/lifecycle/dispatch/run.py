@@ -28,17 +28,25 @@ if TYPE_CHECKING:
 class RunRequest:
     """Run one request, the exact bytes the provider will read, or say whether it would be run.
 
-    `timeout_seconds` only shortens the manifest's.
+    `timeout_seconds` only shortens the manifest's; `plan` is the digest a preview showed, where the caller binds the
+    run to it.
     """
 
-    __slots__ = ("data", "execute", "extension_id", "timeout_seconds")
+    __slots__ = ("data", "execute", "extension_id", "plan", "timeout_seconds")
 
     def __init__(
-        self, extension_id: str, data: bytes, *, execute: bool, timeout_seconds: float | None = None
+        self,
+        extension_id: str,
+        data: bytes,
+        *,
+        execute: bool,
+        timeout_seconds: float | None = None,
+        plan: str | None = None,
     ) -> None:
         self.extension_id = extension_id
         self.data = data
         self.execute = execute
+        self.plan = plan
         self.timeout_seconds = timeout_seconds
 
 
@@ -56,6 +64,8 @@ def run(request: RunRequest, ports: CanCall) -> RunReceipt:
     if schemas is not None:
         schemas.refuse_request(payload)
     receipt = _receipt(entry, runtime, payload, request.data)
+    if request.plan is not None or not request.execute:  # a run that nobody planned does not pay for its plan
+        receipt = document.with_plan(receipt, _plan(request, now))
     provider = provider_to_call(now, ports.packages, may_start=request.execute)
     if not request.execute:
         return document.previewed(receipt, provider if isinstance(provider, Refused) else None)
@@ -64,6 +74,13 @@ def run(request: RunRequest, ports: CanCall) -> RunReceipt:
     at, run_id, seconds = ports.clock.now(), ports.clock.run_id(), request.timeout_seconds
     outcome = call_provider(provider, request.data, None, ports, schemas=schemas, seconds=seconds)
     return _settled(receipt, at, run_id, outcome)
+
+
+def _plan(request: RunRequest, now: Readiness) -> str:
+    """Return the plan of a run. Raises Refused `plan_changed` where the caller holds another."""
+    from loopx_host.lifecycle.dispatch.call_plan import held_call_plan
+
+    return held_call_plan("run", now, request.data, request.plan)
 
 
 def _standalone_runtime(entry: Entry) -> Runtime:

@@ -47,10 +47,21 @@ def install(request: TrustRequest, ports: InstallPorts) -> Operation:
     return install_source(source, ports, execute=request.execute, plan=request.plan)
 
 
-def install_source(source: Source, ports: CanProve, *, execute: bool, plan: str | None) -> Operation:
-    """Install a manifest that is at hand; see `install`."""
+def install_source(
+    source: Source,
+    ports: CanProve,
+    *,
+    execute: bool,
+    plan: str | None,
+    state: State | None = None,
+    enabled: bool = True,
+) -> Operation:
+    """Install a manifest that is at hand; see `install`.
+
+    A preview may be made for a `state` that is not there yet; `enabled` is the bit the new entry is written with.
+    """
     manifest, packages = source.manifest, ports.packages
-    state = State.parse(ports.store.read(), ports.store.location)
+    state = state or State.parse(ports.store.read(), ports.store.location)
     starting_entry(state, manifest.id, VERB)
     refuse_capability_clash(manifest, state)
     candidate = Candidate.resolve(runtime_to_prove(manifest), source.folder, packages)
@@ -72,7 +83,7 @@ def install_source(source: Source, ports: CanProve, *, execute: bool, plan: str 
     if not probed.verified:
         raise doctor_failed(manifest.id, program.launcher, probed, block, retry_command)
     at = ports.clock.now()
-    add_entry(ports.store, _entry(source, program.launcher, packages, probed, at), manifest.snapshot)
+    add_entry(ports.store, _entry(source, program.launcher, packages, probed, at, enabled=enabled), manifest.snapshot)
     receipt = _receipt(source, candidate, packages, digest, block, executed=True)
     return operation.proved(receipt, at=at, duration_ms=block["duration_ms"])
 
@@ -101,11 +112,11 @@ def _receipt(
     )
 
 
-def _entry(source: Source, launcher: Launcher, packages: Packages, probed: Probe, at: str) -> Entry:
+def _entry(source: Source, launcher: Launcher, packages: Packages, probed: Probe, at: str, *, enabled: bool) -> Entry:
     manifest = source.manifest
     raw: Entry = {
         "id": manifest.id,
-        "enabled": enabled_after(None, VERB),
+        "enabled": enabled_after(None, VERB) and enabled,
         "active_revision": manifest.revision,
         "rollback_revision": None,
         "doctor_verified_revision": None,  # these two are those of the probe, below

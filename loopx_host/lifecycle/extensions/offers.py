@@ -7,15 +7,24 @@ from loopx_host.core.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from loopx_host.documents.discovery_index import Offer
     from loopx_host.lifecycle.extensions.ports import Discovery
 
 
 def offered_manifest(extension_id: str, verb: str, discovery: Discovery) -> str:
     """Return the manifest path of the one offer of an id; to trust it, the packages are asked and not an index.
 
-    Raises Refused: `extension_not_offered`, `extension_ambiguous` naming every carrier, `extension_broken`.
+    Raises Refused as `only_offer` does.
     """
     rows, _ = discovery.offers(rebuild=True)
+    return only_offer(extension_id, verb, rows)
+
+
+def only_offer(extension_id: str, verb: str, rows: list[Offer]) -> str:
+    """Return the manifest path of the one usable offer of an id among `rows`.
+
+    Raises Refused: `extension_not_offered`, `extension_ambiguous` naming every carrier, `extension_broken`.
+    """
     offers = [row for row in rows if row["id"] == extension_id]
     shown, discover = one_line(extension_id, 60), ("extension", "discover")
     if not offers:

@@ -1,4 +1,4 @@
-"""The plan of a change: everything that decides it, in one digest that a preview prints and `--plan` binds.
+"""The plan of an execution: everything it reads, in one digest that a preview prints and `--plan` binds.
 
 The fields are those of extension-formats, *Plan digest*: no times, no path of the state file.
 """
@@ -12,7 +12,9 @@ from loopx_host.lifecycle.extensions.identity import Launcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from loopx_host.lifecycle.extensions.candidate import Candidate
+    from collections.abc import Mapping
+
+    from loopx_host.lifecycle.extensions.candidate import Candidate, Program
     from loopx_host.lifecycle.extensions.identity import RuntimeIdentity
     from loopx_host.lifecycle.extensions.state import Entry
     from loopx_host.registry.manifest import Manifest, Runtime
@@ -26,30 +28,38 @@ def plan_digest(
     entry: Entry | None,
     *,
     to: Manifest | None = None,
-    candidate: Candidate | None = None,
+    candidate: Candidate | Program | None = None,
     permissions_added: list[str] | None = None,
+    reads: Mapping[str, object] | None = None,
 ) -> str:
-    """Return ``sha256:`` and the digest of the plan of one change."""
+    """Return ``sha256:`` and the digest of the plan of one change, or of one call.
+
+    `candidate` is the program behind the manifest: it counts whole, with its interpreter and its distribution.
+    `reads` is what else the execution reads, by name: a request, a binding, what is published now.
+    """
     runtime = to.runtime if to is not None else None
     launcher = candidate.launcher if candidate and isinstance(candidate.launcher, Launcher) else None
+    identity = candidate.identity if candidate else None
     plan = {
         "schema": PLAN_SCHEMA,
         "verb": verb,
         "extension_id": extension_id,
         "state": _state(entry),
         "to_revision": to.digest if to is not None else None,
-        "launcher": _launcher(launcher, candidate.identity if candidate else None),
+        "launcher": _launcher(launcher, identity),
+        "identity": identity.digest if identity else None,
         "argv": launcher.argv(runtime.args) if launcher and runtime else None,
         "env": runtime.env if runtime else [],
         "permissions_added": permissions_added or [],
         "limits": _limits(runtime),
         "host_api": HOST_API,
+        "reads": dict(reads or {}),
     }
     return f"sha256:{canonical_digest(plan)}"
 
 
 def content_digest(verb: str, content: object) -> str:
-    """Return the plan of a verb that is not about one extension: what it would write or move."""
+    """Return the plan of a verb that is not about one extension: what it would read, write or move."""
     return f"sha256:{canonical_digest({'schema': PLAN_SCHEMA, 'verb': verb, 'content': content})}"
 
 
@@ -69,15 +79,22 @@ def hold_to_plan(plan: str, expected: str | None, extension_id: str, preview: tu
         )
 
 
+# What an entry says of the past, and no execution reads.
+_TIMES = ("history", "installed_at")
+
+
 def _state(entry: Entry | None) -> dict[str, object] | None:
+    """Return all that an entry says, but for the times; of its proof only what was proved."""
     if entry is None:
         return None
     proof = entry.proof
-    return {
-        "active_revision": entry.active.id,
-        "enabled": entry.enabled,
-        "proof": proof["identity"] if proof else None,
-    }
+    revisions = [_without_times(revision.raw) for revision in entry.revisions]
+    proved = proof["identity"] if proof else None
+    return {**_without_times(entry.raw), "revisions": revisions, "proof": proved}
+
+
+def _without_times(raw: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in raw.items() if key not in _TIMES}
 
 
 def _launcher(launcher: Launcher | None, identity: RuntimeIdentity | None) -> dict[str, object] | None:

@@ -194,6 +194,10 @@ class Projections(Protocol):
         """Return what is published on one surface; None when nothing is, no bytes at all when it cannot be read."""
         ...
 
+    def published_by(self, extension_id: str) -> dict[str, str]:
+        """Return file name → SHA-256 of all that one extension published, empty for what cannot be read."""
+        ...
+
     def remove(self, extension_id: str) -> None:
         """Remove all that one extension published, if anything. Raises Refused: `state_unwritable`."""
         ...

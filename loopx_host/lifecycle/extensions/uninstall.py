@@ -27,7 +27,7 @@ def uninstall(request: ChangeRequest, ports: UninstallPorts) -> Operation:
     """Uninstall one extension (contract section 5); what it published and its byte code go with it."""
     entry = installed_entry(State.parse(ports.store.read(), ports.store.location), request.extension_id, VERB)
     preview_command = ("extension", VERB, entry.id)
-    digest = plan_digest(VERB, entry.id, entry)
+    digest = plan_digest(VERB, entry.id, entry, reads={"published": ports.projections.published_by(entry.id)})
     hold_to_plan(digest, request.plan, entry.id, preview_command)
     receipt = operation.uninstall(
         extension_id=entry.id,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
 from loopx_host.documents import binding_receipt as document
 from loopx_host.documents.binding import binding as binding_of
 from loopx_host.lifecycle.dispatch.call_provider import refuse_when_off
 from loopx_host.lifecycle.extensions.activation import Activation
-from loopx_host.lifecycle.extensions.plan import hold_to_plan
+from loopx_host.lifecycle.extensions.plan import content_digest, hold_to_plan
 from loopx_host.lifecycle.extensions.readiness import readiness
+from loopx_host.lifecycle.extensions.refusals import state_moved
 from loopx_host.lifecycle.extensions.state import BadEntry, Replacement, State
 from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest
 from loopx_host.lifecycle.goals.capability_providers import choose_provider, providers_of, refuse_unowned
@@ -18,17 +18,22 @@ from loopx_host.lifecycle.goals.contracts import refuse_mismatch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Protocol
 
     from loopx_host.core.errors import Refused
     from loopx_host.documents.binding import Binding
     from loopx_host.documents.binding_receipt import BindingReceipt
     from loopx_host.lifecycle.dispatch.ports import HasPlugins, HasSwitch
-    from loopx_host.lifecycle.extensions.ports import HasDiscovery, HasPackages, HasStore, Packages
+    from loopx_host.lifecycle.extensions.ports import HasDiscovery, HasPackages, HasStore, Packages, StateStore
+    from loopx_host.lifecycle.extensions.readiness import Readiness
     from loopx_host.lifecycle.goals.capability_providers import CapabilityProvider
     from loopx_host.lifecycle.goals.ports import HasBindings
 
-    class BindPorts(HasStore, HasBindings, HasPackages, HasDiscovery, HasPlugins, HasSwitch, Protocol):
+    class WritingPorts(HasBindings, HasPlugins, Protocol):
+        """What writing a binding needs."""
+
+    class BindPorts(HasStore, HasPackages, HasDiscovery, HasSwitch, WritingPorts, Protocol):
         """What binding needs."""
 
 
@@ -99,13 +104,12 @@ def bind(request: BindRequest, ports: BindPorts) -> BindingReceipt:
     )
     present = Bindings.parse(bindings.read(), bindings.location).find(goal_id, capability_id)
     preview_command = bind_command(binding)
-    digest = _plan("bind", present, binding)
+    asked = also_declaring(provider, capability_id, state, ports.packages)
+    digest = content_digest("bind", [present, binding, [_state_now(one) for one in (provider.readiness, *asked)]])
     hold_to_plan(digest, request.plan, capability_id, preview_command)
     same = present == binding
     if request.execute and not same:
-        for activation in _with_contracts(capability_id, provider, state, ports.packages):
-            refuse_mismatch(provider, capability_id, ports.plugins.call(activation, _CONTRACTS, {}))
-        bindings.change(lambda data: Replacement(Bindings.parse(data, bindings.location).with_binding(binding)))
+        write_binding(binding, present, provider, asked, ports)
     return document.bound(
         binding,
         registry=bindings.location,
@@ -124,12 +128,10 @@ def unbind(request: UnbindRequest, ports: HasBindings) -> BindingReceipt:
     if present is None:
         raise binding_missing(goal_id, capability_id)
     preview_command = ("capability", "unbind", capability_id, "--goal-id", goal_id)
-    digest = _plan("unbind", present, None)
+    digest = content_digest("unbind", present)
     hold_to_plan(digest, request.plan, capability_id, preview_command)
     if request.execute:
-        bindings.change(
-            lambda data: Replacement(Bindings.parse(data, bindings.location).without(goal_id, capability_id))
-        )
+        _change(bindings, present, present, lambda now: now.without(goal_id, capability_id))
     return document.unbound(
         present,
         registry=bindings.location,
@@ -169,10 +171,30 @@ def binding_missing(goal_id: str, capability_id: str, operation_id: str | None =
     )
 
 
-def _with_contracts(
-    capability_id: str, provider: CapabilityProvider, state: State, packages: Packages
-) -> list[Activation]:
-    """Return whom to ask: the provider, and every other ready extension that declares the capability."""
+def write_binding(
+    binding: Binding,
+    present: Binding | None,
+    provider: CapabilityProvider,
+    others: list[Readiness],
+    ports: WritingPorts,
+) -> None:
+    """Compare the contracts that the ready packages bring, and write a binding in place of `present`.
+
+    Raises Refused: `contract_mismatch`, `state_moved` where another binding came in between, those of the store and
+    of `Plugins.call`.
+    """
+    for now in (provider.readiness, *others):
+        activation = Activation.of(now.entry)
+        if now.is_ready and activation.plugins:
+            answers = ports.plugins.call(activation, _CONTRACTS, {})
+            refuse_mismatch(provider, binding["capability_id"], answers)
+    _change(ports.bindings, present, binding, lambda now: now.with_binding(binding))
+
+
+def also_declaring(
+    provider: CapabilityProvider, capability_id: str, state: State, packages: Packages
+) -> list[Readiness]:
+    """Return who is asked beside the provider: every other ready extension that declares the capability."""
     declaring = [
         entry
         for entry in state.entries()
@@ -180,13 +202,26 @@ def _with_contracts(
         and entry.id != provider.entry.id
         and any(capability["id"] == capability_id for capability in entry.manifest.capabilities)
     ]
-    ready = [entry for entry in declaring if readiness(entry, packages).is_ready]
-    return [activation for activation in map(Activation.of, [provider.entry, *ready]) if activation.plugins]
+    return [now for now in (readiness(entry, packages) for entry in declaring) if now.is_ready]
 
 
-def _plan(verb: str, present: Binding | None, binding: Binding | None) -> str:
-    """Return the plan of a change of bindings: what is there and what would be."""
-    return f"sha256:{canonical_digest([verb, present, binding])}"
+def _state_now(now: Readiness) -> list[object]:
+    """Return what a plan holds of an extension whose package is asked: what it is, and what it is made of."""
+    identity = now.program.identity.digest if now.program else None
+    activation = Activation.of(now.entry)
+    return [now.entry.id, now.entry.active.id, now.entry.enabled, identity, activation.plugins]
+
+
+def _change(store: StateStore, present: Binding | None, about: Binding, edit: Callable[[Bindings], bytes]) -> None:
+    """Change the bindings if the one it is about still is `present`. Raises Refused `state_moved`."""
+
+    def apply(data: bytes | None) -> Replacement:
+        now = Bindings.parse(data, store.location)
+        if now.find(about["goal_id"], about["capability_id"]) != present:
+            raise state_moved(about["capability_id"])
+        return Replacement(edit(now))
+
+    store.change(apply)
 
 
 def refuse_unknown(capability_id: str, provider: CapabilityProvider, operations: list[str]) -> None:

@@ -39,12 +39,17 @@ class Bindings:
         rows = parsed.get("bindings")
         if parsed.get("schema_version") != document.ID or not isinstance(rows, list):
             raise _damaged(location, f"it is no {document.ID}")
-        known = [row for row in rows if _is_binding(row)]
+        known = [row for row in rows if is_binding(row)]
         if len(known) < len(rows):
             raise _damaged(location, "it holds something that is no binding")
         if len({_key(row) for row in known}) < len(known):
             raise _damaged(location, "it binds one goal twice to the same capability")
         return cls(known)
+
+    @property
+    def rows(self) -> list[Binding]:
+        """All of them, in the order of the file."""
+        return list(self._rows)
 
     def find(self, goal_id: str, capability_id: str) -> Binding | None:
         """Return the binding of a goal to a capability, or None."""
@@ -72,7 +77,8 @@ def _key(row: Binding) -> tuple[str, str]:
     return row["goal_id"], row["capability_id"]
 
 
-def _is_binding(row: object) -> TypeGuard[Binding]:
+def is_binding(row: object) -> TypeGuard[Binding]:
+    """Whether a row of a file is a binding as it is written."""
     if not isinstance(row, dict) or set(row) != binding.KEYS or row["schema_version"] != binding.ID:
         return False
     provider, operations = row["provider"], row["operations"]

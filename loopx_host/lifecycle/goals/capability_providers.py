@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from loopx_host.core.errors import Refused
+    from loopx_host.documents.binding import Binding
     from loopx_host.documents.discovery_index import Declares
     from loopx_host.documents.integration_profile import ProfileOperation
     from loopx_host.documents.normal_form import Profile
@@ -85,6 +86,18 @@ def choose_provider(
             next_command=("extension", "disable", ready[-1].entry.id, "--execute"),
         )
     return ready[0]
+
+
+def drift_of(binding: Binding, provider: CapabilityProvider | None) -> str | None:
+    """Return how a provider differs from the one a goal was bound to, as a clause; None where it does not."""
+    bound = binding["provider"]
+    if provider is None:
+        return "its provider is not installed"
+    if provider.entry.active.id != bound["revision"]:
+        return f"its provider is at revision {provider.entry.active.id}"
+    if provider.profile["digest"] != bound["profile_digest"]:
+        return "its provider has another profile"
+    return None
 
 
 def refuse_unowned(provider: CapabilityProvider, packages: Packages) -> None:

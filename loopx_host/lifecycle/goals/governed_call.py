@@ -12,7 +12,7 @@ from loopx_host.lifecycle.extensions.state import State
 from loopx_host.lifecycle.goals import envelope as envelopes
 from loopx_host.lifecycle.goals.bind import bind_command, binding_missing, refuse_unknown
 from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest
-from loopx_host.lifecycle.goals.capability_providers import providers_of, refuse_unowned
+from loopx_host.lifecycle.goals.capability_providers import drift_of, providers_of, refuse_unowned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,12 +77,9 @@ def _bound_provider(binding: Binding, ports: BoundPorts) -> CapabilityProvider:
     state = State.parse(ports.store.read(), ports.store.location)
     serving = providers_of(binding["capability_id"], state, ports.packages)
     provider = next((provider for provider in serving if provider.entry.id == bound["extension_id"]), None)
-    if provider is None:
-        raise _drift(binding, "its provider is not installed")
-    if provider.entry.active.id != bound["revision"]:
-        raise _drift(binding, f"its provider is at revision {provider.entry.active.id}")
-    if provider.profile["digest"] != bound["profile_digest"]:
-        raise _drift(binding, "its provider has another profile")
+    drift = drift_of(binding, provider)
+    if provider is None or drift is not None:
+        raise _drift(binding, str(drift))
     if not provider.readiness.is_ready:
         raise why_not_ready(provider.readiness)
     refuse_unowned(provider, ports.packages)

@@ -14,6 +14,7 @@ from loopx_host.core.limits import TIMEOUT_MAX_SECONDS
 from loopx_host.core.private_material import findings
 from loopx_host.core.text import one_line, stderr_tail
 from loopx_host.documents import invocation as document
+from loopx_host.lifecycle.dispatch.call_plan import held_call_plan
 from loopx_host.lifecycle.dispatch.call_provider import (
     call_provider,
     parse_request,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
     from loopx_host.documents.governed_request import GovernedRequest
     from loopx_host.documents.invocation import Invocation
-    from loopx_host.lifecycle.dispatch.ports import CanCall, HasPlugins, HasReferences, Judging, Plugins
+    from loopx_host.lifecycle.dispatch.ports import CanCall, HasPlugins, HasReferences, Judging, Plugins, References
     from loopx_host.lifecycle.extensions.state import Entry
     from loopx_host.lifecycle.goals.governed_call import GovernedCall
     from loopx_host.lifecycle.goals.ports import HasBindings
@@ -57,10 +58,11 @@ _CHECK = "loopx_check_invocation"
 class InvokeRequest:
     """Invoke an operation for a goal, or say whether it would be invoked.
 
-    `data` is the operation's input, JSON in bytes; `references` maps names to paths of the caller.
+    `data` is the operation's input, JSON in bytes; `references` maps names to paths of the caller; `plan` is the
+    digest a preview showed, where the caller binds the call to it.
     """
 
-    __slots__ = ("capability_id", "data", "execute", "goal_id", "operation_id", "references")
+    __slots__ = ("capability_id", "data", "execute", "goal_id", "operation_id", "plan", "references")
 
     def __init__(
         self,
@@ -71,7 +73,9 @@ class InvokeRequest:
         operation_id: str,
         references: dict[str, str],
         execute: bool,
+        plan: str | None = None,
     ) -> None:
+        self.plan = plan
         self.capability_id = capability_id
         self.data = data
         self.goal_id = goal_id
@@ -92,7 +96,7 @@ def invoke(request: InvokeRequest, ports: InvokePorts) -> Invocation:
     refuse_input(call, payload, ports.judging)
     opened = opened_references(call, request.references, ports.references)
     governed = request_document(call, payload, opened)
-    receipt = _receipt(call, governed)
+    receipt = document.planned(_receipt(call, governed), _plan(call, governed, request.plan, ports.references))
     provider = provider_to_call(call.provider.readiness, ports.packages, may_start=request.execute)
     if not request.execute:
         return document.previewed(receipt, provider if isinstance(provider, Refused) else None)
@@ -105,6 +109,16 @@ def invoke(request: InvokeRequest, ports: InvokePorts) -> Invocation:
     outcome = call_provider(provider, sealed, grants, ports, seconds=seconds)
     judged = _judged(call, governed["invocation_id"], outcome, ports.judging)
     return _settled(receipt, at, judged)
+
+
+def _plan(call: GovernedCall, request: GovernedRequest, expected: str | None, references: References) -> str:
+    """Return the plan of a governed call. Raises Refused `plan_changed` where the caller holds another."""
+    reads = {
+        "binding": binding_digest(call.binding),
+        "operation": call.operation,
+        "references": {row["name"]: references.standing(row["path"]) for row in request["context_refs"]},
+    }
+    return held_call_plan("invoke", call.provider.readiness, canonical_bytes(request), expected, reads=reads)
 
 
 def _seconds_allowed(entry: Entry, request: GovernedRequest, plugins: Plugins) -> float | None:

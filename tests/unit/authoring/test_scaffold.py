@@ -28,7 +28,7 @@ class Nowhere:
     """A destination that holds nothing and takes what is written (see `authoring.ports`)."""
 
     def __init__(self, shown: str = "./sample", flags: tuple[str, ...] = ()) -> None:
-        self.shown = shown
+        self.shown = self.place = shown
         self.flags = flags
         self.written: dict[str, str] | None = None
 

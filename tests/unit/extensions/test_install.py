@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, Launcher
 from loopx_host.lifecycle.extensions.install import install
 from loopx_host.lifecycle.extensions.preconditions import refuse_capability_clash
 from loopx_host.lifecycle.extensions.source import Source
@@ -481,6 +482,7 @@ def test_the_plan_of_an_install_is_made_of_what_decides_it() -> None:
         "state": None,
         "to_revision": source.manifest.digest,
         "launcher": {"path": PROGRAM, "sha256": ""},
+        "identity": world.packages.identify(Launcher(ENTRYPOINT, PROGRAM)).digest,  # type: ignore[union-attr]
         "argv": [PROGRAM, "--serve"],
         "env": ["TOKEN"],
         "permissions_added": ["net.connect"],
@@ -491,6 +493,7 @@ def test_the_plan_of_an_install_is_made_of_what_decides_it() -> None:
             "open_files_limit": 1024,
         },
         "host_api": 1,
+        "reads": {},
     }
     canonical = json.dumps(plan, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 

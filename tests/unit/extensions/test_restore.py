@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from loopx_host.lifecycle.extensions.disable import disable
-from loopx_host.lifecycle.extensions.export import export
 from loopx_host.lifecycle.extensions.install import install
-from loopx_host.lifecycle.extensions.restore import RestoreRequest, restore
 from loopx_host.lifecycle.extensions.upgrade import upgrade
+from loopx_host.lifecycle.goals.export import export
+from loopx_host.lifecycle.goals.restore import RestoreRequest, restore
 from tests.support.fakes import Script, World, code_of, refusal_of
 
 PATH = "/made/up/export.json"
@@ -67,6 +67,7 @@ def test_an_export_names_what_is_installed_and_what_it_skipped() -> None:
                 "manifest_path": source.path,
             }
         ],
+        "bindings": [],
         "skipped": [{"id": "bad", "code": "state_entry_invalid"}],
     }
 
@@ -102,9 +103,12 @@ def test_a_restore_installs_the_same_manifest_with_its_doctor() -> None:
                 "status": "installed",
                 "code": None,
                 "reason": None,
+                "distribution": OWNER,
+                "found": OWNER,
                 "install_package": None,
             }
         ],
+        "bindings": [],
         "next_command": None,
     }
     assert len(world.processes.launches) == 1
@@ -172,15 +176,18 @@ def test_one_row_that_fails_stops_no_other() -> None:
 
     receipt = made(world, document)
 
-    assert [row["status"] for row in receipt["extensions"]] == ["refused", "installed"]
+    assert {row["id"]: row["status"] for row in receipt["extensions"]} == {
+        "missing": "refused",
+        "probe-me": "installed",
+    }
     assert (receipt["ok"], receipt["changed"]) == (False, True)
 
 
 @pytest.mark.parametrize(
     ("code", "changes"),
     [
-        ("manifest_unreadable", {"manifest_path": None}),
-        ("manifest_unreadable", {"manifest_path": "/gone.toml"}),
+        ("package_not_installed", {"manifest_path": None}),
+        ("package_not_installed", {"manifest_path": "/gone.toml"}),
         ("manifest_changed", {"digest": "0" * 64}),
         ("manifest_changed", {"id": "another"}),
     ],

@@ -14,7 +14,7 @@ from loopx_host.lifecycle.extensions.install import install
 from loopx_host.lifecycle.extensions.requests import RollbackRequest
 from loopx_host.lifecycle.extensions.rollback import rollback
 from loopx_host.lifecycle.extensions.upgrade import upgrade
-from tests.support.fakes import NOW, PLATFORM, PROGRAM, Script, World, code_of, refusal_of
+from tests.support.fakes import NOW, PLATFORM, PROGRAM, Script, World, code_of, refusal_of, timeless
 from tests.support.manifests import NEW_CAPABILITY
 
 OTHER_PROGRAM = "/made/up/elsewhere/provider"
@@ -436,13 +436,10 @@ def test_the_plan_of_a_switch_is_made_of_what_decides_it(verb: str) -> None:
         "schema": "loopx_extension_plan_v0",
         "verb": verb,
         "extension_id": "probe-me",
-        "state": {
-            "active_revision": revision("2.0"),
-            "enabled": True,
-            "proof": world.raw()["proof"]["identity"],
-        },
+        "state": timeless(world.raw()),
         "to_revision": target.manifest.digest,
         "launcher": {"path": PROGRAM, "sha256": ""},
+        "identity": world.packages.identify(Launcher(ENTRYPOINT, PROGRAM)).digest,  # type: ignore[union-attr]
         "argv": [PROGRAM, "--serve"],
         "env": ["TOKEN"],
         "permissions_added": ["net.connect"],
@@ -453,6 +450,7 @@ def test_the_plan_of_a_switch_is_made_of_what_decides_it(verb: str) -> None:
             "open_files_limit": 1024,
         },
         "host_api": 1,
+        "reads": {},
     }
     canonical = json.dumps(plan, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     wanted = "sha256:" + hashlib.sha256(canonical).hexdigest()

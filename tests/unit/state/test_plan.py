@@ -11,7 +11,7 @@ from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, Launche
 from loopx_host.lifecycle.extensions.plan import hold_to_plan, plan_digest
 from loopx_host.lifecycle.extensions.state import Entry, State
 from loopx_host.registry.manifest import Manifest
-from tests.support.fakes import World, code_of
+from tests.support.fakes import World, code_of, timeless
 from tests.support.manifests import canonical, load_document, minimal, sha256
 
 LAUNCHER = Launcher(ENTRYPOINT, "/made/up/bin/sample")
@@ -53,9 +53,10 @@ def test_the_digest_is_over_the_documented_fields_and_no_other() -> None:
         "schema": "loopx_extension_plan_v0",
         "verb": "upgrade",
         "extension_id": "sample",
-        "state": {"active_revision": of.active.id, "enabled": True, "proof": of.proof["identity"]},
+        "state": timeless(of.raw),
         "to_revision": to.digest,
         "launcher": {"path": LAUNCHER.path, "sha256": DIGEST},
+        "identity": identity().digest,
         "argv": [LAUNCHER.path, "serve"],
         "env": ["TOKEN"],
         "permissions_added": ["a.b"],
@@ -66,6 +67,7 @@ def test_the_digest_is_over_the_documented_fields_and_no_other() -> None:
             "open_files_limit": 1024,
         },
         "host_api": 1,
+        "reads": {},
     }
 
     assert digest(of=of, to=to) == f"sha256:{sha256(canonical(plan))}"
@@ -74,6 +76,11 @@ def test_the_digest_is_over_the_documented_fields_and_no_other() -> None:
 CHANGES: dict[str, dict[str, Any]] = {
     "verb": {"verb": "rollback"},
     "id": {"extension_id": "other"},
+    "state_unknown_field": {"of": entry(x_note="who knows")},
+    "pinned_launcher": {"of": entry(pinned={"launcher": {"kind": ENTRYPOINT, "path": "/elsewhere"}})},
+    "activation": {"of": entry(pinned={"commands": [{"name": "a", "value": "b:c"}]})},
+    "what_else_is_read": {"reads": {"request_sha256": "0" * 64}},
+    "interpreter": {"identity": RuntimeIdentity({"launcher": DIGEST, "interpreter": "other"}, DIGEST)},
     "enabled": {"of": entry(enabled=False)},
     "proof": {"of": entry(doctor_verified_revision=None)},
     "revision": {"to": manifest(doctor_args=["--doctor"])},
@@ -93,7 +100,7 @@ def test_whatever_decides_the_change_changes_the_plan(change: str) -> None:
 
 KEPT: dict[str, dict[str, object]] = {
     "history": {"history": [{"operation": "doctor", "at": "2020-01-01T00:00:00Z"}]},
-    "unknown_field": {"x_note": "kept"},
+    "installed_at": {"pinned": {"installed_at": "2020-01-01T00:00:00Z"}},
 }
 
 

@@ -9,10 +9,10 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from loopx_host.lifecycle.extensions.export import export
 from loopx_host.lifecycle.extensions.preconditions import refuse_capability_clash
 from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
 from loopx_host.lifecycle.extensions.state import BadEntry, Entry, State
+from loopx_host.lifecycle.goals.export import export
 from tests.support.fakes import World, code_of
 from tests.support.manifests import load_document, minimal, revision_of
 

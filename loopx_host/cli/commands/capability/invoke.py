@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.cli.arguments import CAPABILITY, EXECUTE, GOAL, INPUT, REFERENCE, references
+from loopx_host.cli.arguments import CAPABILITY, EXECUTE, GOAL, INPUT, PLAN, REFERENCE, references
 from loopx_host.cli.route import Argument, Route
 
 TYPE_CHECKING = False
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
         input_json: str
         ref: list[str] | None
         execute: bool
+        plan: str | None
 
 
 OPERATION = Argument("--operation", metavar="OP", required=True, help="the operation")
 ROUTE = Route(
     "capability invoke",
-    (CAPABILITY, GOAL, OPERATION, INPUT, REFERENCE, EXECUTE),
+    (CAPABILITY, GOAL, OPERATION, INPUT, REFERENCE, EXECUTE, PLAN),
     "repo-health --goal-id g1 --operation inspect --input-json input.json --ref repo=. --execute",
 )
 
@@ -39,5 +40,6 @@ def serve(container: Container, arguments: Arguments) -> Invocation:
         operation_id=arguments.operation,
         references=references(arguments.ref, ROUTE),
         execute=arguments.execute,
+        plan=arguments.plan,
     )
     return invoke(request, container)

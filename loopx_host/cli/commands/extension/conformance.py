@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.cli.arguments import EXECUTE, PACKAGE
+from loopx_host.cli.arguments import EXECUTE, PACKAGE, PLAN
 from loopx_host.cli.route import Route
 
 TYPE_CHECKING = False
@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     class Arguments(Protocol):
         path: str
         execute: bool
+        plan: str | None
 
 
-ROUTE = Route("extension conformance", (PACKAGE, EXECUTE), "./acme-word-count --execute")
+ROUTE = Route("extension conformance", (PACKAGE, EXECUTE, PLAN), "./acme-word-count --execute")
 
 
 def serve(container: Container, arguments: Arguments) -> Conformance:
     from loopx_host.authoring.conformance import ConformanceRequest, hold_to_rules
 
-    return hold_to_rules(ConformanceRequest(arguments.path, execute=arguments.execute), container)
+    request = ConformanceRequest(arguments.path, execute=arguments.execute, plan=arguments.plan)
+    return hold_to_rules(request, container)

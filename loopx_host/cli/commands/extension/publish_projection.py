@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.cli.arguments import EXECUTE, ID, INPUT, REFERENCE, references
+from loopx_host.cli.arguments import EXECUTE, ID, INPUT, PLAN, REFERENCE, references
 from loopx_host.cli.route import Argument, Route
 
 TYPE_CHECKING = False
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
         input_json: str
         ref: list[str] | None
         execute: bool
+        plan: str | None
 
 
 SURFACE = Argument("surface", metavar="SURFACE", help="the id of one of its presentation surfaces")
 ROUTE = Route(
     "extension publish-projection",
-    (ID, SURFACE, INPUT, REFERENCE, EXECUTE),
+    (ID, SURFACE, INPUT, REFERENCE, EXECUTE, PLAN),
     "loopx-capability-repo-health repository-health --input-json input.json --ref repo=. --execute",
 )
 
@@ -37,5 +38,6 @@ def serve(container: Container, arguments: Arguments) -> PublishReceipt:
         container.inputs.request(arguments.input_json),
         execute=arguments.execute,
         references=references(arguments.ref, ROUTE),
+        plan=arguments.plan,
     )
     return publish_projection(request, container)

@@ -23,7 +23,7 @@ ROUTE = Route("extension restore", (EXPORT, EXECUTE, PLAN), "extensions.json --e
 
 
 def serve(container: Container, arguments: Arguments) -> Restore:
-    from loopx_host.lifecycle.extensions.restore import RestoreRequest, restore
+    from loopx_host.lifecycle.goals.restore import RestoreRequest, restore
 
     data, path = container.inputs.export(arguments.path)
     return restore(RestoreRequest(data, path, execute=arguments.execute, plan=arguments.plan), container)

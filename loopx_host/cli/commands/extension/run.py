@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.cli.arguments import EXECUTE, ID, INPUT
+from loopx_host.cli.arguments import EXECUTE, ID, INPUT, PLAN
 from loopx_host.cli.route import Route
 
 TYPE_CHECKING = False
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
         id: str
         input_json: str
         execute: bool
+        plan: str | None
 
 
 ROUTE = Route(
     "extension run",
-    (ID, INPUT, EXECUTE),
+    (ID, INPUT, EXECUTE, PLAN),
     "loopx-text-stats --input-json request.json --execute",
 )
 
@@ -30,4 +31,4 @@ def serve(container: Container, arguments: Arguments) -> RunReceipt:
     from loopx_host.lifecycle.dispatch.run import RunRequest, run
 
     data = container.inputs.request(arguments.input_json)
-    return run(RunRequest(arguments.id, data, execute=arguments.execute), container)
+    return run(RunRequest(arguments.id, data, execute=arguments.execute, plan=arguments.plan), container)
