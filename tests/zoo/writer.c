@@ -155,6 +155,53 @@ static long do_readable_lease(void) {
     if (file < 0) return -errno;
     return answer_of(fcntl(file, F_SETLEASE, F_RDLCK));
 }
+static long do_readable_notice(void) {
+    int folder = open("/usr/bin", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return -errno;
+    return answer_of(fcntl(folder, F_NOTIFY, DN_CREATE | DN_DELETE));
+}
+static long asked(unsigned long command) { /* a command to the file system about a file that may be read */
+    long value[8] = {1};
+    int file = open(field("readable"), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -errno;
+    return answer_of(ioctl(file, command, value));
+}
+static long do_readable_generation(void) { return asked(FS_IOC_GETVERSION); }
+static long do_readable_setversion(void) { return asked(FS_IOC_SETVERSION); }
+static long do_readable_ext4_setversion(void) { return asked(0x40086604); }
+static long do_readable_getflags(void) { return asked(FS_IOC_GETFLAGS); }
+/* A file of its own that makes whoever executes it this user. */
+static long is_set_id(const char *name) {
+    struct stat status;
+    if (stat(name, &status) != 0) return -errno;
+    return status.st_mode & (S_ISUID | S_ISGID) ? 0 : -EPERM;
+}
+static long do_setuid_created(void) {
+    int file = open("setuid-created", O_CREAT | O_WRONLY | O_CLOEXEC, 04755);
+    return file < 0 ? -errno : is_set_id("setuid-created");
+}
+static long do_setuid_chmod(void) {
+    if (chmod(own("setuid-chmod"), 04755) != 0) return -errno;
+    return is_set_id("setuid-chmod");
+}
+static long do_setgid_fchmod(void) {
+    int file = open(own("setgid"), O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fchmod(file, 02755) != 0) return -errno;
+    return is_set_id("setgid");
+}
+static long do_setuid_fchmodat2(void) {
+    if (syscall(452, AT_FDCWD, own("setuid-at"), 04755L, 0L) != 0) return -errno;
+    return is_set_id("setuid-at");
+}
+static long do_setuid_node(void) {
+    if (mknod("setuid-node", S_IFREG | 04755, 0) != 0) return -errno;
+    return is_set_id("setuid-node");
+}
+static long do_setuid_openat2(void) {
+    unsigned long long how[3] = {O_WRONLY | O_CREAT | O_CLOEXEC, 04755, 0};
+    if (syscall(437, AT_FDCWD, "setuid-openat2", how, sizeof how) < 0) return -errno;
+    return is_set_id("setuid-openat2");
+}
 static long do_proc_cwd(void) { return through("/proc/self/cwd/../../../../../../../../../.."); }
 static long do_dotdot(void) { return through("../../../../../../../../../../../.."); }
 static long do_proc_root(void) { return through("/proc/self/root"); }
@@ -270,10 +317,16 @@ static const struct {
     {"home", do_home}, {"bind_mount", do_bind_mount}, {"open_tree", do_open_tree}, {"chroot", do_chroot},
     {"user_namespace", do_user_namespace}, {"clone_namespace", do_clone_namespace},
     {"clone3_namespace", do_clone3_namespace}, {"setns", do_setns}, {"handle", do_handle},
+    {"setuid_created", do_setuid_created}, {"setuid_chmod", do_setuid_chmod}, {"setgid_fchmod", do_setgid_fchmod},
+    {"setuid_fchmodat2", do_setuid_fchmodat2}, {"setuid_node", do_setuid_node},
+    {"setuid_openat2", do_setuid_openat2},
 }, READABLE[] = {
     {"readable_write", do_readable_write}, {"readable_setflags", do_readable_setflags},
     {"readable_setxattr", do_readable_setxattr}, {"readable_chmod", do_readable_chmod},
     {"readable_utimes", do_readable_utimes}, {"readable_lease", do_readable_lease},
+    {"readable_notice", do_readable_notice}, {"readable_generation", do_readable_generation},
+    {"readable_setversion", do_readable_setversion}, {"readable_ext4_setversion", do_readable_ext4_setversion},
+    {"readable_getflags", do_readable_getflags},
 };
 
 static long do_private(void) { return opened("mine", O_WRONLY | O_CREAT); }

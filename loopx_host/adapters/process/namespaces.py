@@ -22,7 +22,7 @@ _NEW_NETWORK = 0x40000000
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
 _MOUNT_SETATTR = 442
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
-_ATTRIBUTE_READ_ONLY = 1
+_ATTRIBUTE_READ_ONLY, _ATTRIBUTE_NO_SET_ID = 1, 2
 
 
 def enter(*, network: bool) -> None:
@@ -39,16 +39,16 @@ def enter(*, network: bool) -> None:
 
 
 def arrange(writable: list[str]) -> None:
-    """Give this process, the first of its namespace, a /proc of its own and mounts that only read.
+    """Give this process, the first of its namespace, a /proc of its own and mounts that only read and give no rights.
 
     `writable` are the directories that stay as they are. Raises OSError.
     """
     _mount(None, "/", _MS_REC | _MS_PRIVATE)
     for path in writable:
         _mount(path, path, _MS_BIND | _MS_REC)
-    _set_read_only("/", set_bits=_ATTRIBUTE_READ_ONLY, clear_bits=0)
+    _set_attributes("/", set_bits=_ATTRIBUTE_READ_ONLY | _ATTRIBUTE_NO_SET_ID, clear_bits=0)
     for path in writable:
-        _set_read_only(path, set_bits=0, clear_bits=_ATTRIBUTE_READ_ONLY)
+        _set_attributes(path, set_bits=0, clear_bits=_ATTRIBUTE_READ_ONLY)
     _mount("proc", "/proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, kind="proc")
 
 
@@ -100,7 +100,7 @@ def _mount(source: str | None, target: str, flags: int, kind: str | None = None)
     kernel.check(result, f"mount {target}")
 
 
-def _set_read_only(path: str, *, set_bits: int, clear_bits: int) -> None:
+def _set_attributes(path: str, *, set_bits: int, clear_bits: int) -> None:
     attributes = b"".join(word.to_bytes(8, "little") for word in (set_bits, clear_bits, 0, 0))
     kernel.syscall(
         _MOUNT_SETATTR,

@@ -10,19 +10,28 @@ import os
 import stat
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _PREFIX = "loopx-"
 _RANDOM_BYTES = 8
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _ATTEMPTS = 8
 _REMOVE_SECONDS = 5.0  # for a run's own directory; it is part of how long the run takes
-_SWEEP_SECONDS = 0.2  # for what somebody else left
+_SWEEP_SECONDS = 0.2  # for all that others left
+_WITHIN = "private"  # the name, in the host's own directory, of the one that the provider gets
 
 
 class PrivateDirectory:
-    """One directory, mode 0700, locked by this process until `remove`."""
+    """One directory for a provider, below one that is the host's alone: mode 0700, locked until `remove`.
 
-    def __init__(self, path: str, descriptor: int) -> None:
-        self.path = path
+    Whatever a provider does to the mode of its own directory, nobody else gets past the host's.
+    """
+
+    def __init__(self, outer: str, descriptor: int) -> None:
+        self.path = os.path.join(outer, _WITHIN)
+        self._outer = outer
         self._descriptor = descriptor
 
     @classmethod
@@ -39,49 +48,70 @@ class PrivateDirectory:
     @classmethod
     def _create_in(cls, base: str) -> PrivateDirectory:
         for _ in range(_ATTEMPTS):
-            path = os.path.join(base, f"{_PREFIX}{os.urandom(_RANDOM_BYTES).hex()}")
-            os.mkdir(path, 0o700)
-            os.chmod(path, 0o700)  # a umask can have taken bits away
-            descriptor = _lock(path)
+            outer = os.path.join(base, f"{_PREFIX}{os.urandom(_RANDOM_BYTES).hex()}")
+            _make(outer)
+            descriptor = _lock(outer)
             if descriptor is not None:
-                return cls(path, descriptor)
-            _remove(path, _REMOVE_SECONDS)
+                made = cls(outer, descriptor)
+                try:
+                    _make(made.path)
+                except OSError:
+                    made.remove()
+                    raise
+                return made
+            _remove(outer, _REMOVE_SECONDS)
         raise OSError("no private directory could be kept")
 
     def remove(self) -> bool:
         """Remove the directory and all in it; return whether it is gone. What takes too long is left to the sweep."""
         try:
-            return _remove(self.path, _REMOVE_SECONDS)
+            return _remove(self._outer, _REMOVE_SECONDS)
         finally:
             os.close(self._descriptor)
 
 
 def sweep() -> None:
-    """Remove the private directories of dead supervisors, wherever one could have been made; never waits."""
+    """Remove the private directories of dead supervisors, wherever one could have been made; never waits.
+
+    It takes little time, however much there is, and removes something each time; the rest is for the next one.
+    """
+    deadline = time.monotonic() + _SWEEP_SECONDS
     for base in _places():
-        _sweep(base)
+        _sweep(base, deadline)
 
 
-def _sweep(base: str) -> None:
+def _sweep(base: str, deadline: float) -> None:
     try:
         status = os.stat(base)
         if status.st_uid != os.geteuid() and not status.st_mode & stat.S_ISVTX:
             return  # somebody else could have given our names to what is not ours to remove
-        names = [name for name in os.listdir(base) if _is_made_here(name)]
+        with os.scandir(base) as entries:
+            for entry in entries:
+                if _is_made_here(entry.name) and _sweep_one(entry.path, deadline):
+                    return
     except OSError:
         return
-    for name in names:
-        path = os.path.join(base, name)
-        descriptor = _lock(path) if _is_ours(path) else None
-        if descriptor is not None:
-            _remove(path, _SWEEP_SECONDS)
-            os.close(descriptor)
+
+
+def _sweep_one(path: str, deadline: float) -> bool:
+    """Remove one directory if it is a dead supervisor's; return whether that was all there is time for."""
+    descriptor = _lock(path) if _is_ours(path) else None
+    if descriptor is None:
+        return False
+    _remove(path, deadline - time.monotonic())
+    os.close(descriptor)
+    return time.monotonic() >= deadline
 
 
 def _places() -> list[str]:
     named = (os.environ.get(variable, "") for variable in ("XDG_RUNTIME_DIR", "TMPDIR"))
     # The names made in /tmp are unpredictable and exclusive.
     return [*(place for place in named if os.path.isabs(place)), "/tmp"]  # noqa: S108
+
+
+def _make(path: str) -> None:
+    os.mkdir(path, 0o700)
+    os.chmod(path, 0o700)  # a umask can have taken bits away
 
 
 def _is_made_here(name: str) -> bool:
@@ -123,22 +153,23 @@ def _remove(path: str, seconds: float) -> bool:
 
 
 def remove_tree(path: str, seconds: float) -> bool:
-    """Remove a tree of any depth, directories its owner cannot read included; links are never followed.
+    """Remove a tree of any depth and width, directories its owner cannot read included; links are never followed.
 
-    After `seconds` the rest stays; return whether all of it is gone.
+    After `seconds` the rest stays, but something is removed in any case, so that calling often enough removes all;
+    return whether all of it is gone.
 
-    What lies deeper than the top is first moved up to it, so that neither the depth of the tree nor the length
-    of its paths can be in the way.
+    Entries are removed as they are read, because reading all names of a directory first can take longer than there
+    is time. What lies deeper than the top is first moved up to it, so that neither the depth of the tree nor the
+    length of its paths can be in the way.
     """
+    deadline = time.monotonic() + seconds
     try:
         top = _open_up(path, None)
     except OSError:
         return not os.path.lexists(path)
-    deadline = time.monotonic() + seconds
     try:
-        waiting = _lift(top, top, deadline)
-        while waiting and time.monotonic() < deadline:
-            waiting += _remove_directory(waiting.pop(), top, deadline)
+        while _reduce(top, lambda name: _dissolve(name, top, deadline), deadline) and time.monotonic() < deadline:
+            pass
     finally:
         os.close(top)
     try:
@@ -148,42 +179,41 @@ def remove_tree(path: str, seconds: float) -> bool:
     return not os.path.lexists(path)
 
 
-def _remove_directory(name: str, top: int, deadline: float) -> list[str]:
-    """Remove the directory `name` of `top`; return the names under which its own directories now lie in `top`."""
+def _reduce(directory: int, otherwise: Callable[[str], bool], deadline: float) -> bool:
+    """Go once through a directory and remove each entry, or do `otherwise` with one that has something in it.
+
+    Ends when time is up, but not before something was done; return whether anything was.
+    """
+    did_something = False
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            did_something = _discard(entry.name, directory) or otherwise(entry.name) or did_something
+            if did_something and time.monotonic() >= deadline:
+                break
+    return did_something
+
+
+def _dissolve(name: str, top: int, deadline: float) -> bool:
+    """Empty the directory `name` of `top`, its own directories into `top`, and remove it; whether it did anything."""
     try:
         directory = _open_up(name, top)
     except OSError:
-        return []
+        return False
     try:
-        lifted = _lift(directory, top, deadline)
+        did_something = _reduce(directory, lambda below: _lift(below, directory, top), deadline)
     finally:
         os.close(directory)
+    return _discard(name, top) or did_something
+
+
+def _lift(name: str, directory: int, top: int) -> bool:
+    """Move a directory up to `top`, under a name that nothing there has."""
     try:
-        os.rmdir(name, dir_fd=top)
+        os.close(_open_up(name, directory))  # only a writable directory can get another parent
+        os.rename(name, os.urandom(8).hex(), src_dir_fd=directory, dst_dir_fd=top)
     except OSError:
-        pass
-    return lifted
-
-
-def _lift(directory: int, top: int, deadline: float) -> list[str]:
-    """Empty `directory`; directories that are not empty move to `top`, and their names there are returned."""
-    lifted: list[str] = []
-    for name in os.listdir(directory):
-        if time.monotonic() >= deadline:
-            break
-        if _discard(name, directory):
-            continue
-        if directory == top:
-            lifted.append(name)
-            continue
-        moved = os.urandom(8).hex()
-        try:
-            os.close(_open_up(name, directory))  # only a writable directory can get another parent
-            os.rename(name, moved, src_dir_fd=directory, dst_dir_fd=top)
-        except OSError:
-            continue
-        lifted.append(moved)
-    return lifted
+        return False
+    return True
 
 
 def _discard(name: str, directory: int) -> bool:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from loopx_host.adapters.process.private_directory import sweep
+from loopx_host.adapters.process import private_directory
+from loopx_host.adapters.process.private_directory import PrivateDirectory, remove_tree, sweep
+from tests.support import zoo
 from tests.support.cli import Loopx, Place, finish, start_time
 from tests.support.puppets import BOUNDED, install_puppets
 
@@ -203,3 +206,97 @@ def test_the_sweep_removes_what_dead_hosts_left_where_only_we_could_have_put_it(
     sweep()
 
     assert not left.exists()
+
+
+WIDE = {
+    "many files": [f"{n}" for n in range(300)],
+    "many directories that are not empty": [f"{n}/below/" for n in range(150)],
+    "one deep directory": ["deep/" * 150],
+    "many files below": [f"a/b/{n}" for n in range(300)],
+    "directories that nobody can read": [f"{n}/closed/below" for n in range(100)],
+}
+
+
+def fill(top: Path, names: list[str]) -> None:
+    """Make directories, of names that end with a slash, and files."""
+    for name in names:
+        folder, _, file = name.rpartition("/")
+        (top / folder).mkdir(parents=True, exist_ok=True)
+        if file:
+            (top / name).touch()
+    for closed in top.glob("*/closed"):
+        closed.chmod(0)
+
+
+@pytest.mark.parametrize("wide", WIDE)
+def test_a_removal_without_any_time_removes_something_and_in_the_end_all(tmp_path: Path, wide: str) -> None:
+    """However long it takes to list a directory: nothing is listed before anything is removed."""
+    top = tmp_path / "top"
+    top.mkdir()
+    fill(top, WIDE[wide])
+
+    sweeps = 0
+    while not remove_tree(str(top), 0.0):
+        sweeps += 1
+        assert sweeps < 2000
+
+    assert not top.exists()
+    assert sweeps > 50
+
+
+def test_many_files_that_a_dead_host_left_are_gone_after_some_sweeps(
+    loopx: Loopx, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = loopx.runtime / "loopx-0123456789abcdef"
+    left.mkdir(mode=0o700)
+    for number in range(200):
+        (left / f"{number}").touch()
+    monkeypatch.setattr(private_directory, "_SWEEP_SECONDS", 0.0)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(loopx.runtime))
+
+    seen = []
+    while left.exists():
+        seen.append(len(os.listdir(left)))
+        sweep()
+
+    assert seen == sorted(set(seen), reverse=True)
+    assert len(seen) > 50
+
+
+def test_a_private_directory_lies_below_one_that_only_the_host_has(puppets: Loopx, place: Place) -> None:
+    host = puppets.start_run(
+        "puppet", place.request("record('leader')\nready()\nwait_for_go()\nanswer(cwd=os.getcwd())")
+    )
+    place.wait_until_ready()
+    (name,) = puppets.private_directories()
+    outer = puppets.runtime / name
+
+    status = outer.stat()
+    within = os.listdir(outer)
+    place.go()
+    answer = finish(host)
+
+    assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o700, os.geteuid())
+    assert answer.document["provider_result"]["cwd"] == str(outer / within[0])
+
+
+@pytest.mark.req("B6")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_nobody_else_enters_a_private_directory_that_a_provider_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a namespace a provider can change modes, that of its own directory too."""
+    with zoo.ground(zoo.person("root")) as ground:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(ground))
+        private = PrivateDirectory.create()
+        made = Path(private.path) / "made"
+        made.touch()
+        made.parent.chmod(0o777)
+
+        looked = [
+            subprocess.call(
+                ["/bin/ls", str(path)], user=65534, group=65534, extra_groups=[], stderr=subprocess.DEVNULL
+            )
+            for path in (ground, made)
+        ]
+
+        assert [status == 0 for status in looked] == [True, False]
+        assert private.remove()

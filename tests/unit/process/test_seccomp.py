@@ -14,13 +14,14 @@ from loopx_host.adapters.process.seccomp import (
     AUDIT_ARCHITECTURES,
     ERRNO,
     KILL_PROCESS,
-    NUMBERS,
     Instruction,
     program,
 )
+from loopx_host.adapters.process.system_calls import LAST_KNOWN, NUMBERS
 
 MACHINES = sorted(AUDIT_ARCHITECTURES)
 EPERM, ENOSYS = ERRNO | errno.EPERM, ERRNO | errno.ENOSYS
+ENOTTY, EINVAL, ENOTSUP = ERRNO | errno.ENOTTY, ERRNO | errno.EINVAL, ERRNO | errno.ENOTSUP
 WORDS = st.integers(min_value=0, max_value=2**64 - 1)
 ARGUMENTS = st.lists(WORDS, min_size=6, max_size=6)
 SOCKETS = ("socket", "connect", "bind", "listen", "accept", "accept4")
@@ -70,12 +71,132 @@ def test_without_permissions_a_call_is_refused_whatever_its_arguments(
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-@given(number=st.integers(min_value=0, max_value=2**30 - 1), arguments=ARGUMENTS)
-def test_a_call_that_the_filter_does_not_know_is_let_through(machine: str, number: int, arguments: list[int]) -> None:
+@given(number=st.integers(min_value=0, max_value=LAST_KNOWN), arguments=ARGUMENTS)
+def test_an_old_call_that_no_rule_is_about_is_let_through(machine: str, number: int, arguments: list[int]) -> None:
     known = {number_of(name, machine) for name in NUMBERS if None not in NUMBERS[name]}
     known |= {numbers[list(AUDIT_ARCHITECTURES).index(machine)] or -1 for numbers in NUMBERS.values()}
     if number not in known:
         assert answer(zero(machine), machine, number, arguments) == ALLOW
+
+
+@pytest.mark.req("B6")
+@pytest.mark.parametrize("machine", MACHINES)
+@given(number=st.integers(min_value=LAST_KNOWN + 1, max_value=2**32 - 1), arguments=ARGUMENTS)
+def test_a_call_that_came_later_is_not_there(machine: str, number: int, arguments: list[int]) -> None:
+    assert answer(zero(machine), machine, number, arguments) == ENOSYS
+
+
+# call → (index of its command, what programs need of it, what nobody gets, the answer to that)
+COMMANDS = {
+    "ioctl": (
+        1,
+        # TCGETS, TCGETS2, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX
+        (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5451, 0x5450),
+        # EXT4_IOC_SETVERSION, FS_IOC_SETVERSION, FS_IOC_GETVERSION, FS_IOC_SETFLAGS, FICLONE, TIOCSTI, FS_IOC_FIEMAP,
+        # PIDFD_GET_INFO, NS_GET_PARENT
+        (0x40086604, 0x40087602, 0x80087601, 0x40086602, 0x40049409, 0x5412, 0xC020660B, 0xC040FF0B, 0xB702),
+        ENOTTY,
+    ),
+    "fcntl": (
+        1,
+        # F_DUPFD … F_SETLKW, the locks of open file descriptions, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS
+        (*range(8), 36, 37, 38, 1030, 1033, 1034),
+        # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_GETLEASE, F_NOTIFY, F_SETPIPE_SZ, F_SET_FILE_RW_HINT
+        (8, 10, 15, 1024, 1025, 1026, 1031, 1038),
+        EINVAL,
+    ),
+    "prctl": (
+        0,
+        (15, 16, 38, 39, 0x53564D41),  # PR_SET_NAME, PR_GET_NAME, PR_SET_NO_NEW_PRIVS, its answer, PR_SET_VMA
+        # PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_MM, PR_SET_CHILD_SUBREAPER, PR_SCHED_CORE, PR_SET_PTRACER
+        (1, 4, 35, 36, 62, 0x59616D61),
+        EINVAL,
+    ),
+}
+
+
+@pytest.mark.req("B6")
+@pytest.mark.parametrize("attributes", [False, True])
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", COMMANDS)
+@given(above=st.integers(min_value=0, max_value=2**32 - 1), other=WORDS, unheard_of=st.integers(0x8000, 0xFFFF))
+def test_of_a_call_that_takes_commands_only_a_list_is_let_through(
+    name: str, machine: str, attributes: bool, above: int, other: int, unheard_of: int
+) -> None:
+    """The kernel takes a command as 32 bits, whatever stands above them."""
+    at, allowed, refused, said = COMMANDS[name]
+    filtered = program(machine, network=True, attributes=attributes, sessions=True)
+
+    def asked(command: int) -> int:
+        arguments = [other] * 6
+        arguments[at] = command | above << 32
+        return answer(filtered, machine, number_of(name, machine), arguments)
+
+    assert {command: asked(command) for command in allowed} == dict.fromkeys(allowed, ALLOW)
+    assert {command: asked(command) for command in refused} == dict.fromkeys(refused, said)
+    assert asked(unheard_of) == said
+
+
+@pytest.mark.req("B6")
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", ["getxattr", "lgetxattr", "fgetxattr", "getxattrat", "listxattr", "llistxattr"])
+@given(arguments=ARGUMENTS)
+def test_no_file_tells_its_extended_attributes(name: str, machine: str, arguments: list[int]) -> None:
+    filtered = program(machine, network=True, attributes=True, sessions=True)
+
+    assert answer(filtered, machine, number_of(name, machine), arguments) == ENOTSUP
+
+
+@pytest.mark.req("B6")
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    "name", ["statmount", "listmount", "name_to_handle_at", "file_getattr", "pidfd_open", "cachestat", "openat2"]
+)
+def test_what_tells_of_mounts_handles_and_processes_is_not_there(name: str, machine: str) -> None:
+    filtered = program(machine, network=True, attributes=True, sessions=True)
+
+    assert answer(filtered, machine, number_of(name, machine)) == ENOSYS
+
+
+# call → (index of the mode, index of the flags, or None)
+MODES = {
+    "chmod": (1, None),
+    "fchmod": (1, None),
+    "fchmodat": (2, None),
+    "fchmodat2": (2, None),
+    "open": (2, 1),
+    "openat": (3, 2),
+    "creat": (1, None),
+    "mknod": (1, None),
+    "mknodat": (2, None),
+    "mkdir": (1, None),
+    "mkdirat": (2, None),
+}
+O_CREAT, O_TMPFILE_BIT = 0o100, 0o20000000
+
+
+@pytest.mark.req("B6")
+@pytest.mark.parametrize("bit", [0o4000, 0o2000])
+@pytest.mark.parametrize("attributes", [False, True])
+@pytest.mark.parametrize(("name", "machine"), [(name, machine) for name in MODES for machine in MACHINES])
+@given(rest=st.integers(0, 0o777), above=st.integers(0, 2**32 - 1), making=st.sampled_from([O_CREAT, O_TMPFILE_BIT]))
+def test_nothing_is_made_that_makes_its_user_somebody_else(
+    name: str, machine: str, attributes: bool, bit: int, rest: int, above: int, making: int
+) -> None:
+    if NUMBERS[name][list(AUDIT_ARCHITECTURES).index(machine)] is None:
+        return
+    filtered = program(machine, network=False, attributes=attributes, sessions=True)
+    mode, flags = MODES[name]
+    arguments = [0] * 6
+    arguments[mode] = bit | rest | above << 32
+    number = number_of(name, machine)
+    if flags is not None:
+        assert answer(filtered, machine, number, arguments) == ALLOW  # the mode of what is only opened means nothing
+        arguments[flags] = making
+    assert answer(filtered, machine, number, arguments) == EPERM
+    arguments[mode] = rest
+    plain = ALLOW if attributes or name not in ("chmod", "fchmod", "fchmodat", "fchmodat2") else EPERM
+    assert answer(filtered, machine, number, arguments) == plain
 
 
 @given(family=WORDS, arguments=ARGUMENTS)
