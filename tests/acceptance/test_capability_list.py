@@ -12,43 +12,17 @@ from typing import Any
 
 import pytest
 
-from loopx_host.adapters.packages.train import members
-from tests.support.cli import Answer, Loopx
-from tests.support.lifecycle import ROOT, build_wheel, make_venv, pip, words
+from tests.support.cli import Answer
+from tests.support.lifecycle import ROOT, build_wheel, words
+from tests.support.train_hosts import TRAIN, Host
 
 pytestmark = pytest.mark.timeout(300)
 
-TRAIN = members()
 FACTS = ("declared", "installed", "enabled", "ready")
 OWNER = {capability["id"]: one for one in TRAIN for capability in one["declares"]["capabilities"]}
 COMMANDS = {name: one for one in TRAIN for name in one["commands"]}
 EXIT_REFUSED, EXIT_ABSENT = 2, 69
 SUBJECT = "repo-health"  # the capability that is off or broken
-
-
-class Host(Loopx):
-    """The host in an environment of its own; each test has its own state."""
-
-    def __init__(self, root: Path, wheels: list[Path]) -> None:
-        super().__init__(root)
-        self.scripts = make_venv(root / "venv")
-        python = self.scripts / "python"
-        pip("--python", str(python), "install", *map(str, wheels))
-        self.site: Path = next((root / "venv/lib").glob("python*/site-packages"))
-
-    def command(self, *words_: str | bytes, options: bool = True) -> list[str | bytes]:
-        return [str(self.scripts / "loopx"), *super().command(*words_, options=options)[1:]]
-
-    def listed(self) -> dict[str, dict[str, Any]]:
-        """Return the rows of ``capability list`` by id."""
-        answer = self("capability", "list")
-        assert answer.status == 0, answer
-        return {row["id"]: row for row in answer.document["capabilities"]}
-
-    def trust_all(self) -> None:
-        for one in TRAIN:
-            answer = self("extension", "install", one["extension_id"], "--execute")
-            assert answer.status == 0, answer
 
 
 def facts(row: dict[str, Any]) -> str:

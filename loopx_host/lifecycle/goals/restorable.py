@@ -6,6 +6,7 @@ from loopx_host.core.errors import Refused, refusal
 from loopx_host.core.names import normalised
 from loopx_host.core.text import one_line
 from loopx_host.documents import restore as document
+from loopx_host.documents.export import DISCOVERED
 from loopx_host.lifecycle.extensions.install import install_source
 from loopx_host.lifecycle.extensions.offers import only_offer
 from loopx_host.lifecycle.extensions.state import BadEntry, Entry
@@ -137,7 +138,7 @@ def _source(item: ExportedExtension, offers: list[Offer], ports: RestorablePorts
 
 def _at_path(item: ExportedExtension, ports: RestorablePorts) -> Source | None:
     """Return the manifest at the path an export names, where the same one is there."""
-    path = item["manifest_path"]
+    path = _named_path(item)
     if path is None:
         return None
     try:
@@ -145,6 +146,11 @@ def _at_path(item: ExportedExtension, ports: RestorablePorts) -> Source | None:
     except Refused:
         return None
     return source if _is_exported(source, item) else None
+
+
+def _named_path(item: ExportedExtension) -> str | None:
+    """Return the path that led to the manifest; what a package offered was found by its id, wherever that lies."""
+    return item["manifest_path"] if item.get("source") != DISCOVERED else None
 
 
 def _is_exported(source: Source, item: ExportedExtension) -> bool:
@@ -168,7 +174,7 @@ def _changed(item: ExportedExtension, source: Source) -> Refused:
 
 def _missing(item: ExportedExtension, ports: RestorablePorts) -> Refused:
     """Return why an extension that nothing here offers cannot be installed."""
-    path, unread = item["manifest_path"], None
+    path, unread = _named_path(item), None
     if path is not None:
         try:
             source = ports.sources.open(path)

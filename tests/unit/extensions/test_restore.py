@@ -12,6 +12,7 @@ from loopx_host.lifecycle.extensions.install import install
 from loopx_host.lifecycle.extensions.upgrade import upgrade
 from loopx_host.lifecycle.goals.export import export
 from loopx_host.lifecycle.goals.restore import RestoreRequest, restore
+from tests.support import invocations
 from tests.support.fakes import Script, World, code_of, refusal_of
 
 PATH = "/made/up/export.json"
@@ -306,3 +307,68 @@ def test_a_row_that_is_no_object_is_refused(row: object) -> None:
     document["extensions"] = [row]
 
     assert code_of(lambda: made(world, document)) == "export_invalid"
+
+
+# --- bindings ------------------------------------------------------------------------------------------------
+
+
+def bound_there(**provider: str) -> tuple[World, Any]:
+    """Return a world in which a goal was bound, and is no more, and the export that says so."""
+    world = invocations.world()
+    document: Any = export(world)
+    document["bindings"][0]["provider"] |= provider
+    world.bindings.data = None
+    return world, document
+
+
+def binding_row(receipt: dict[str, Any]) -> dict[str, Any]:
+    (row,) = receipt["bindings"]
+    assert isinstance(row, dict)
+    return row
+
+
+@pytest.mark.req("B12")
+def test_a_binding_is_made_again_exactly_as_it_was() -> None:
+    world, document = bound_there()
+
+    preview, receipt = made(world, document, execute=False), made(world, document)
+
+    assert (binding_row(preview)["status"], binding_row(receipt)["status"]) == ("would_bind", "bound")
+    assert (receipt["ok"], receipt["changed"], receipt["complete"]) == (True, True, True)
+    assert export(world)["bindings"] == document["bindings"]
+    assert binding_row(made(world, document))["status"] == "already_bound"
+
+
+@pytest.mark.req("B12")
+@pytest.mark.parametrize(
+    "drifted", [{"revision": "0" * 16}, {"profile_digest": f"sha256:{'0' * 64}"}, {"extension_id": "nobody"}]
+)
+def test_a_binding_to_what_is_not_here_is_refused_and_says_how_it_differs(drifted: dict[str, str]) -> None:
+    world, document = bound_there(**drifted)
+
+    preview, receipt = made(world, document, execute=False), made(world, document)
+
+    for answered in (preview, receipt):
+        row = binding_row(answered)
+        assert (row["status"], row["code"], bool(row["reason"])) == ("refused", "binding_drift", True)
+    assert (receipt["ok"], receipt["complete"], world.bindings.data) == (False, False, None)
+
+
+def test_another_binding_of_the_same_goal_is_left_alone() -> None:
+    world, document = bound_there()
+    world.bind(operations=["inspect"])
+    document["bindings"][0]["operations"] = ["another"]
+    before = world.bindings.data
+
+    receipt = made(world, document)
+
+    assert (binding_row(receipt)["status"], receipt["complete"]) == ("another_binding", False)
+    assert world.bindings.data == before
+
+
+def test_a_plan_binds_the_bindings_that_are_there() -> None:
+    world, document = bound_there()
+    plan = made(world, document, execute=False)["plan"]
+    made(world, document)
+
+    assert code_of(lambda: made(world, document, plan=plan)) == "plan_changed"
