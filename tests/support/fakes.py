@@ -176,6 +176,9 @@ class MemoryPackages:
         is_same = self._taken.get(identity.digest) == (self.programs, self.interpreter)
         return self.written if is_same else ["launcher"]
 
+    def is_as_taken(self, identity: RuntimeIdentity) -> bool:
+        return not self.touched(identity)
+
     def bytecode_cache(self, key: BytecodeKey) -> str | None:
         return self.bytecode.get((key.extension_id, key.digest))
 

@@ -234,7 +234,7 @@ class Vane(Environment):
 
     def files(self, program: str | None = None) -> dict[str, str]:
         """Return the files of the provider's distribution, its launcher among them."""
-        launcher = f"#!{self.python} -IS\nprint('{{\"ok\": true}}')\n"
+        launcher = f"#!{self.python} -S\nprint('{{\"ok\": true}}')\n"
         return {**{name: f"# {name}\n" for name in self.FILES}, "../../../bin/vane": program or launcher}
 
     def put(self, name: str, *requires: str, version: str = "1.0", files: Mapping[str, str] | None = None) -> Path:

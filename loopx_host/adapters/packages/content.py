@@ -7,11 +7,20 @@ in a `Watch`, so that later one stat per file answers whether the identity can h
 from __future__ import annotations
 
 import os
+import sys
 
-from loopx_host.adapters.files import bounded
-from loopx_host.adapters.packages import distributions, launchers, needed_files, search_path, source_trees
+from loopx_host.adapters.packages import (
+    distributions,
+    launchers,
+    needed_files,
+    python_paths,
+    search_path,
+    source_trees,
+)
+from loopx_host.adapters.packages.coverage import Coverage
 from loopx_host.adapters.packages.fingerprints import Watch
 from loopx_host.adapters.packages.owners import find_owner
+from loopx_host.adapters.packages.surroundings import Surroundings
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.digest import sha256_hex
 from loopx_host.core.text import visible
@@ -23,11 +32,11 @@ if TYPE_CHECKING:
     from loopx_host.adapters.packages.distributions import Installed
     from loopx_host.lifecycle.extensions.identity import IdentityDetails, Launcher, Needs
 
-_SETTINGS_BYTES = 64 * 1024
+_HOSTED = ("loopx.plugins", "loopx.commands")  # what of a package runs inside the host
+_METADATA = ("METADATA", "PKG-INFO", "RECORD", "entry_points.txt", "direct_url.json", "top_level.txt", "requires.txt")
 NOT_COVERED = (
     "the standard library and shared libraries",
-    "files of dependencies that were edited by hand (their RECORD is covered)",
-    "sitecustomize and usercustomize",
+    "what is imported under names that neither the package nor what it requires has",
     "programs that a shell wrapper executes further on",
     "writes through a memory mapping that move no time stamp",
 )
@@ -40,15 +49,18 @@ def compute(launcher: Launcher, watch: Watch) -> IdentityDetails | None:
     if digest is None or not launchers.is_program(launcher.path):
         return None
     chain = [launcher.path] if launcher.module else launchers.interpreters(launcher.path)
-    environment = environment_places([launcher.path, *chain], watch)
-    places = list(dict.fromkeys([*environment, *search_path.directories()]))
+    around = Surroundings(launcher, chain, watch)
+    environment = around.sites
+    places = list(dict.fromkeys([*environment, *around.beside, *search_path.directories()]))
     for place in places:
         watch.glance(place)
     owner = find_owner(launcher, places)
-    files = _distribution_files(owner, launcher, places, watch)
-    closure = _closure(owner, places, watch) if owner else {}
+    coverage = Coverage(watch, around.entries, reads_caches=around.reads_caches)
+    first = _first(around, coverage, watch)
+    files, closure = _behind(owner, launcher, places, watch, coverage)
+    _add_hosted(owner, watch, files, closure)
     groups = {
-        "launcher": canonical_digest([launcher.kind, launcher.module, digest, _neighbours(launcher, watch)]),
+        "launcher": canonical_digest([launcher.kind, launcher.module, digest, first]),
         "interpreter": canonical_digest([_interpreter(path, watch) for path in chain]),
         "distribution": canonical_digest([owner.label if owner else None, files]),
         "closure": canonical_digest(closure),
@@ -93,99 +105,77 @@ def _needs(
     return {"reads": list(dict.fromkeys(reads)), "lists": list(dict.fromkeys(lists))}
 
 
-def _neighbours(launcher: Launcher, watch: Watch) -> dict[str, str | None]:
-    """Return name → digest of what a launcher that is a Python script would import from its own folder first."""
-    if launcher.module is not None or not launchers.is_python_script(launcher.path):
-        return {}
-    watch.glance(os.path.dirname(launcher.path))
-    found: dict[str, str | None] = {}
-    for path in source_trees.neighbours(launcher.path):
-        found.update(
-            _tree(path, watch) if os.path.isdir(path) else {visible(os.path.basename(path)): watch.digest(path)}
-        )
-    return found
+def _first(around: Surroundings, coverage: Coverage, watch: Watch) -> dict[str, str | None]:
+    """Return name → digest of what comes before the standard library on the search path, and could take its place.
 
-
-def environment_places(programs: list[str], watch: Watch) -> list[str]:
-    """Return the site directories that the interpreter behind a launcher adds to its path.
-
-    A virtual environment has its own; with ``include-system-site-packages`` those of its base come too.
+    That is whatever could be imported from the folder of a script, and in the places of ``PYTHONPATH`` its names.
     """
-    found: list[str] = []
-    for program in programs:
-        settings = _venv_settings(program, watch)
-        found += search_path.site_directories(program)
-        if settings is None or "include-system-site-packages = true" in settings.lower():
-            found += search_path.site_directories(os.path.realpath(program))
-            found += search_path.user_site_directories()
-    return list(dict.fromkeys(found))
-
-
-def _venv_settings(program: str, watch: Watch) -> str | None:
-    """Return the text of the `pyvenv.cfg` that makes `program` a virtual environment's, or None."""
-    directory = os.path.dirname(program)
-    for place in (directory, os.path.dirname(directory)):
-        path = os.path.join(place, "pyvenv.cfg")
-        if watch.digest(path) is not None:
-            return bounded.read_regular(path, _SETTINGS_BYTES).decode("utf-8", "replace")
-    return None
+    found = Coverage(watch, around.named).modules(sorted(sys.stdlib_module_names), []) if around.named else {}
+    for folder in around.script_folders:
+        found.update(coverage.all_in(folder))
+    return found
 
 
 def _interpreter(path: str, watch: Watch) -> list[str | None]:
     """Return the digests of an interpreter and of the `pyvenv.cfg` that makes it a venv's."""
-    directory = os.path.dirname(path)
-    settings = [os.path.join(place, "pyvenv.cfg") for place in (directory, os.path.dirname(directory))]
-    found = [watch.digest(place) for place in settings]
+    found = [watch.digest(place) for place in python_paths.settings_files(path)]
     return [watch.digest(path), next((digest for digest in found if digest), None)]
 
 
-def _distribution_files(
-    owner: Installed | None, launcher: Launcher, places: list[str], watch: Watch
-) -> dict[str, str | None]:
-    """Return name → digest of every file of the provider's distribution.
+def _behind(
+    owner: Installed | None, launcher: Launcher, places: list[str], watch: Watch, coverage: Coverage
+) -> tuple[dict[str, str | None], dict[str, list[str] | None]]:
+    """Return the files of the provider's distribution, and its closure.
 
-    Of an editable install, and of one without a RECORD, these are its sources, as far as they can be imported. A
-    module that no distribution carries is covered by the tree it lies in.
+    A module that no distribution carries is covered by the tree it lies in.
     """
-    if owner is None:
-        return _module_tree(launcher, places, watch) if launcher.module else {}
+    if owner is not None:
+        return _files(owner, places, watch, coverage), _closure(owner, places, watch, coverage)
+    if launcher.module is None:
+        return {}, {}
+    return coverage.modules([launcher.module], _module_paths(launcher.module, places)), {}
+
+
+def _add_hosted(
+    owner: Installed | None,
+    watch: Watch,
+    files: dict[str, str | None],
+    closure: dict[str, list[str] | None],
+) -> None:
+    """Add what of the same package runs inside the host: the copy that loopx itself would import, and its closure."""
+    places = search_path.directories()
+    copy = _lookup(distributions.normalised(owner.name), places) if owner else None
+    if owner is None or copy is None or not any(entry.group in _HOSTED for entry in copy.entry_points()):
+        return
+    coverage = Coverage(watch, search_path.search_path())
+    is_same = os.path.realpath(copy.path) == os.path.realpath(owner.path)
+    prefix = "" if is_same else f"{visible(copy.site)}/"
+    files.update({f"{prefix}{name}": digest for name, digest in _files(copy, places, watch, coverage).items()})
+    for name, row in _closure(copy, places, watch, coverage).items():
+        if closure.get(name) != row:
+            closure[f"{name} (where loopx runs)"] = row
+
+
+def _files(owner: Installed, places: list[str], watch: Watch, coverage: Coverage) -> dict[str, str | None]:
+    """Return name → digest of every file of a distribution, and of what could be imported under its names.
+
+    Of an editable install, and of one without a RECORD, these are its sources, as far as they can be imported.
+    """
     watch.glance(owner.path)
-    for name in ("METADATA", "RECORD", "entry_points.txt", "direct_url.json", "top_level.txt"):
+    for name in _METADATA:
         watch.digest(os.path.join(owner.path, name))
-    recorded = owner.record()
-    if owner.editable_source() is None and recorded:
-        return _recorded_files(owner, recorded, watch)
-    covered: dict[str, str | None] = {}
-    for pointer in (*source_trees.pointers(owner), *source_trees.source_roots(owner)):
-        watch.glance(pointer)
-    for path in source_trees.covered_sources(owner, _modules(owner), places):
-        covered.update(_tree(path, watch))
-    for name in recorded:
-        covered[name] = watch.digest(os.path.normpath(os.path.join(owner.site, name)))
-    return covered
-
-
-def _recorded_files(owner: Installed, recorded: list[str], watch: Watch) -> dict[str, str | None]:
-    """Return the digests of what RECORD lists, and of what was put beside it into the package's own folders."""
-    paths = {name: os.path.normpath(os.path.join(owner.site, name)) for name in recorded}
-    covered = {name: watch.digest(path) for name, path in paths.items()}
-    inside = [path for path in paths.values() if os.path.dirname(path).startswith(owner.site + os.sep)]
-    packaged = [path for path in inside if not os.path.dirname(path).endswith(distributions.ENDINGS)]
-    more, directories = source_trees.beside(packaged)
-    for directory in directories:
-        watch.glance(directory)
-    covered.update({visible(os.path.relpath(path, owner.site)): watch.digest(path) for path in more})
-    return covered
+    modules, sources = _modules(owner), list[str]()
+    if owner.editable_source() is not None or not owner.record():
+        for pointer in (*source_trees.pointers(owner), *source_trees.source_roots(owner)):
+            watch.glance(pointer)
+        sources = source_trees.covered_sources(owner, modules, places)
+        modules += [os.path.basename(path).partition(".")[0] for path in sources]
+    return coverage.files(owner, modules, sources)
 
 
 def _modules(owner: Installed) -> list[str]:
     named = [entry.value.partition(":")[0].strip() for entry in owner.entry_points()]
     return [*named, *(owner.text("top_level.txt") or "").split()]
-
-
-def _module_tree(launcher: Launcher, places: list[str], watch: Watch) -> dict[str, str | None]:
-    paths = _module_paths(str(launcher.module), places)
-    return _tree(paths[0], watch) if paths else {}
 
 
 def _module_paths(module: str, places: list[str]) -> list[str]:
@@ -195,16 +185,8 @@ def _module_paths(module: str, places: list[str]) -> list[str]:
     return [path for path in candidates if os.path.exists(path)][:1]
 
 
-def _tree(folder: str, watch: Watch) -> dict[str, str | None]:
-    files, directories = source_trees.files_below(folder)
-    for directory in directories:
-        watch.glance(directory)
-    base = os.path.dirname(folder)
-    return {visible(os.path.relpath(path, base)): watch.digest(path) for path in files}
-
-
-def _closure(owner: Installed, places: list[str], watch: Watch) -> dict[str, list[str] | None]:
-    """Return name → [version, RECORD digest] of every distribution `owner` requires, transitively.
+def _closure(owner: Installed, places: list[str], watch: Watch, coverage: Coverage) -> dict[str, list[str] | None]:
+    """Return name → [version, RECORD digest, digest of its files] of all distributions `owner` requires, transitively.
 
     None stands for a requirement that is not installed: that it appears later is a change too.
     """
@@ -222,10 +204,8 @@ def _closure(owner: Installed, places: list[str], watch: Watch) -> dict[str, lis
             closure[name] = None
             continue
         if name != own and name not in closure:
-            watch.glance(found.path)
-            for file in ("METADATA", "PKG-INFO", "RECORD", "requires.txt"):
-                watch.digest(os.path.join(found.path, file))
-            closure[name] = [found.version, sha256_hex((found.record_digest_text() or "").encode())]
+            record = sha256_hex((found.record_digest_text() or "").encode())
+            closure[name] = [found.version, record, canonical_digest(_files(found, places, watch, coverage))]
         waiting += _required(found, extras)
     return closure
 

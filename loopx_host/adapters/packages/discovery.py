@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from loopx_host.adapters.packages.distributions import Installed
     from loopx_host.documents.parts import Distribution
 
-    Glance = Callable[[str], None]
+    Glance = Callable[[str], object]
 
 EXTENSIONS, COMMANDS = "loopx.extensions", "loopx.commands"
 MANIFEST = "extension.toml"

@@ -1,8 +1,8 @@
 """What an identity was computed from, remembered by stat: nothing is hashed again while no stat differs.
 
 The memory is one small file per launcher under the cache directory, disposable and never truth: it is skipped
-when it cannot be read or written. Rows hold ctime, which nobody can set back. A row is remembered only once its
-file has been still for a while, because two writes within one tick of the clock leave the same stat.
+when it cannot be read or written. Rows hold ctime, of directories too, which nobody can set back. A row is remembered
+only once its file has been still for a while, because two writes within one tick of the clock leave the same stat.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import time
 
 from loopx_host.adapters.files import atomic, bounded, paths
 from loopx_host.core.digest import new, sha256_hex
+from loopx_host.core.text import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from loopx_host.core.digest import Hash
 
-    # device, inode, size, times; of a file that was hashed its digest comes last
+    # device, inode, size, times; of a file that was hashed its digest comes last. Of a directory: no size, and last
+    # a mark where all that is in it belongs to what was identified.
     StatRow = list[int | str]
     StatRows = dict[str, list[int | str]]
 
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 
 SCHEMA = "loopx_fingerprints_v2"
+_OWN = "own"
+_DIRECTORY_LENGTH = 4
 _CACHE_BYTES = 32 * 1024 * 1024
 _CHUNK = 1 << 18
 _DIGEST_LENGTH = 64
@@ -68,9 +72,16 @@ class Watch:
         self._note(path, [*after, hashed])
         return hashed
 
-    def glance(self, path: str) -> None:
-        """Note a directory, or a path that is not there: a name that comes or goes is seen."""
-        self._note(path, [*_glance(path)])
+    def glance(self, path: str, *, is_own: bool = False) -> StatRow:
+        """Note a directory, or a path that is not there, and return its row: a name that comes or goes is seen.
+
+        `is_own`: all that is in the directory belongs to what is identified.
+        """
+        now = _glance(path)
+        was_own = self.rows.get(path, [])[-1:] == [_OWN]
+        row: StatRow = [*now, _OWN] if now and (is_own or was_own) else [*now]
+        self._note(path, row)
+        return row
 
     def _note(self, path: str, row: StatRow) -> None:
         self.rows[path] = row
@@ -86,27 +97,43 @@ def is_unchanged(rows: StatRows) -> bool:
             if row:
                 return False
             continue
-        now = _directory_row(status) if stat.S_ISDIR(status.st_mode) else [*_status(status), *row[5:]]
-        if now != row:
+        if not _is_as_noted(status, row):
             return False
     return True
 
 
+def is_settled(rows: StatRows, at_ns: int) -> bool:
+    """Whether at some moment every stat of a watch was settled: a later write moves it."""
+    return all(_is_settled(row, at_ns) for row in rows.values() if row)
+
+
 def touched(rows: StatRows, since_ns: int) -> list[str]:
-    """Return the paths of files, hashed by a watch before `since_ns`, that were written since; one stat per file.
+    """Return the paths of what a watch noted before `since_ns` and was written since; one stat for each.
 
-    A file that was not settled then is read again, for its stat could be that of another content.
+    These are files that were hashed, and directories with all that is in them. A file that was not settled then is
+    read again, for its stat could be that of another content.
     """
-    hashed = ((path, row) for path, row in rows.items() if row and _is_digest(row[-1]))
-    return [path for path, row in hashed if not _is_as_hashed(path, row, since_ns)]
+    marked = ((path, row) for path, row in rows.items() if row and isinstance(row[-1], str))
+    return [path for path, row in marked if not _is_still_there(path, row, since_ns)]
 
 
-def _is_as_hashed(path: str, row: StatRow, since_ns: int) -> bool:
+def hashed(rows: StatRows) -> dict[str, str]:
+    """Return path → digest of the files that a watch hashed; a path as a person may see it."""
+    return {visible(path): str(row[-1]) for path, row in rows.items() if row and _is_digest(row[-1])}
+
+
+def _is_still_there(path: str, row: StatRow, since_ns: int) -> bool:
     try:
-        is_same = _status(os.stat(path)) == row[:-1]
-        return is_same and (_is_settled(row, since_ns) or _hash(path)[0] == row[-1])
+        is_same = _is_as_noted(os.stat(path), row)
+        return is_same and (row[-1] == _OWN or _is_settled(row, since_ns) or _hash(path)[0] == row[-1])
     except (OSError, ValueError):
         return False
+
+
+def _is_as_noted(status: os.stat_result, row: StatRow) -> bool:
+    if stat.S_ISDIR(status.st_mode):
+        return _directory_row(status) == row[:_DIRECTORY_LENGTH]
+    return _status(status) == row[:5]
 
 
 class Memory:
@@ -175,7 +202,7 @@ def _directory_row(status: os.stat_result) -> list[int]:
 
 def _is_settled(row: StatRow, at_ns: int) -> bool:
     """Whether the stat in a row is settled; its times are the last two numbers."""
-    *_, modified, changed = row[:-1] if _is_digest(row[-1]) else row
+    *_, modified, changed = row[:-1] if isinstance(row[-1], str) else row
     return bounded.is_settled(int(modified), int(changed), at_ns)
 
 

@@ -9,7 +9,7 @@ import time
 
 from loopx_host.adapters.files import atomic, bounded, paths
 from loopx_host.adapters.packages import launchers
-from loopx_host.adapters.packages.fingerprints import Memory, Watch, touched
+from loopx_host.adapters.packages.fingerprints import Memory, Watch, hashed, is_settled, is_unchanged, touched
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.digest import sha256_hex
 from loopx_host.core.text import visible
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from loopx_host.registry.manifest import Runtime
 
 _PROVED_BYTES = 32 * 1024 * 1024
+_ADMINISTRATIVE = ("RECORD", "pyvenv.cfg")  # they say that something changed and not what
 _NAMED = 10  # how many differences are named; the groups say that there are any
 
 
@@ -46,7 +47,7 @@ class InstalledPackages:
         if not launchers.is_program(launcher.path):
             return None
         began_ns = time.time_ns()
-        memory = Memory(f"{launcher.kind}:{launcher.module}:{launcher.path}", _context())
+        memory = Memory(f"{launcher.kind}:{launcher.module}:{launcher.path}", _context(launcher))
         remembered = memory.result()
         if remembered is not None and _is_identity(remembered):
             result, rows = remembered, memory.rows
@@ -63,6 +64,11 @@ class InstalledPackages:
         """Name the files that were written since `identity` was taken (see the port)."""
         rows, since_ns = self._taken.get(identity.digest, ({}, 0))
         return [visible(os.path.basename(path)) for path in touched(rows, since_ns)]
+
+    def is_as_taken(self, identity: RuntimeIdentity) -> bool:
+        """Whether nothing that decided `identity` has another stat (see the port)."""
+        rows, since_ns = self._taken.get(identity.digest, ({}, 0))
+        return is_settled(rows, since_ns) and is_unchanged(rows)
 
     def owner(self, launcher: Launcher) -> Distribution | None:
         """Return the distribution that carries the launcher (see the port)."""
@@ -81,7 +87,11 @@ class InstalledPackages:
     def remember(self, identity: RuntimeIdentity) -> None:
         """Keep the per-file digests of what was proved (see the port)."""
         path = _proved_path(identity.digest)
-        details = {"files": identity.details.get("files", {}), "closure": identity.details.get("closure", {})}
+        details = {
+            "files": identity.details.get("files", {}),
+            "closure": identity.details.get("closure", {}),
+            "hashed": hashed(self._taken.get(identity.digest, ({}, 0))[0]),
+        }
         try:
             paths.make_private(os.path.dirname(path))
             atomic.replace(path, json.dumps(details).encode("ascii"))
@@ -101,7 +111,16 @@ class InstalledPackages:
             differing += _differing(then.get("files"), now.details.get("files", {}))
         if "closure" in changed:
             differing += _differing(then.get("closure"), now.details.get("closure", {}))
+            if all(row.endswith("(changed)") for row in differing):
+                differing += self._differing_files(then.get("hashed"), now)
         return differing[:_NAMED]
+
+    def _differing_files(self, then: object, now: RuntimeIdentity) -> list[str]:
+        """Name the files of required distributions that differ; those of the owner are named by their group."""
+        own = tuple("/" + name.lstrip("./") for name in now.details.get("files", {}))
+        ignored = (*own, *(f"/{name}" for name in _ADMINISTRATIVE))
+        rows = _differing(then, hashed(self._taken.get(now.digest, ({}, 0))[0]))
+        return [row for row in rows if not row.rpartition(" (")[0].endswith(ignored)]
 
     def pip_command(self, owner: Distribution, launcher: str | None = None) -> str:
         """Return the command that would put a distribution back (see the port)."""
@@ -145,9 +164,10 @@ class InstalledPackages:
         return f"{sys.platform}-{os.uname().machine}"
 
 
-def _context() -> str:
-    """Return what decides an identity besides files: where this interpreter and `env` look."""
-    return canonical_digest([*map(visible, sys.path), visible(os.environ.get("PATH", ""))])
+def _context(launcher: Launcher) -> str:
+    """Return what decides an identity besides files: where this interpreter, `env` and the provider's own look."""
+    named = [os.environ.get(name, "") for name in ("PATH", "HOME", *launcher.variables)]
+    return canonical_digest([*map(visible, [*sys.path, *named]), launcher.variables])
 
 
 def _computed(launcher: Launcher, memory: Memory) -> tuple[IdentityDetails | None, StatRows]:

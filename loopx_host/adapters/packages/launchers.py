@@ -20,12 +20,12 @@ _SHELL_TRICK = "'''exec' "  # how installers write a launcher whose interpreter 
 def resolve(runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound:
     """Return the launcher of a manifest (contract section 2, *entrypoint*). Raises Refused `entrypoint_path`."""
     if runtime.python_module is not None:
-        return _keepable(Launcher(MODULE, _interpreter(), runtime.python_module))
+        return _keepable(Launcher(MODULE, _interpreter(), runtime.python_module, runtime.env))
     name = str(runtime.entrypoint)
     candidates = list(_candidates(name, folder))
     for candidate in candidates:
         if is_program(candidate):
-            return _keepable(Launcher(ENTRYPOINT, candidate))
+            return _keepable(Launcher(ENTRYPOINT, candidate, None, runtime.env))
     searched = candidates if "/" in name else [os.path.dirname(candidate) for candidate in candidates]
     return LauncherNotFound(name, [visible(place) for place in searched], visible(sys.prefix))
 
@@ -88,7 +88,7 @@ def _keepable(launcher: Launcher) -> Launcher:
 
 
 def _direct_interpreters(path: str) -> list[str]:
-    lines = _head(path)
+    lines = head(path)
     if not lines or not lines[0].startswith("#!"):
         return []
     interpreter, _, rest = lines[0][2:].strip().partition(" ")
@@ -108,7 +108,8 @@ def _found_by_env(words: list[str]) -> list[str]:
     return [place for place in places if is_program(place)][:1]
 
 
-def _head(path: str) -> list[str]:
+def head(path: str) -> list[str]:
+    """Return the first two lines of a file, as far as a kernel would look at them."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:

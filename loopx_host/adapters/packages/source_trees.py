@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from loopx_host.adapters.packages.distributions import Installed
 
 _FINDER_BYTES = 1024 * 1024
-_IMPORTABLE = (".py", ".pyc", ".so")
 _MODULES = (".py", ".so")
 _PREFIXES = ("", "-", "--editable--.")  # how build backends call them, underscores read as hyphens
 
@@ -82,68 +81,11 @@ def is_editable_unresolved(distribution: Installed) -> bool:
     )
 
 
-def beside(files: list[str]) -> tuple[list[str], list[str]]:
-    """Return (files, directories) that stand beside recorded `files` and could be imported in their place.
-
-    A folder that holds a recorded file is the package's own: whatever else is in it is looked at too, and a new
-    sub-folder with all that is below it.
-    """
-    own = {os.path.dirname(path) for path in files}
-    above = {parent for folder in own for parent in _parents(folder)}
-    found: list[str] = []
-    directories = sorted(own)
-    for folder in sorted(own):
-        for name in _names(folder):
-            path = os.path.join(folder, name)
-            if os.path.isdir(path):
-                if path not in own and path not in above and name != "__pycache__" and not name.startswith("."):
-                    more, below = files_below(path)
-                    found += more
-                    directories += below
-            elif path not in files:
-                found.append(path)
-    return found, directories
-
-
-def _parents(folder: str) -> list[str]:
-    found = []
-    while os.path.dirname(folder) != folder:
-        folder = os.path.dirname(folder)
-        found.append(folder)
-    return found
-
-
 def _names(folder: str) -> list[str]:
     try:
         return sorted(os.listdir(folder))
     except OSError:
         return []
-
-
-def neighbours(launcher: str) -> list[str]:
-    """Return what Python could import from the folder of a script: it stands first on the script's path."""
-    folder = os.path.dirname(launcher)
-    paths = [os.path.join(folder, name) for name in _names(folder)]
-    return [path for path in paths if path.endswith(_IMPORTABLE) or os.path.isfile(os.path.join(path, "__init__.py"))]
-
-
-def files_below(folder: str) -> tuple[list[str], list[str]]:
-    """Return (files, directories) of a source tree, links followed, without `__pycache__` and hidden folders."""
-    if os.path.isfile(folder):
-        return [folder], []
-    files: list[str] = []
-    directories: list[str] = []
-    seen: set[str] = set()
-    for directory, names, entries in os.walk(folder, followlinks=True):
-        real = os.path.realpath(directory)
-        if real in seen:  # a link back into the tree
-            names.clear()
-            continue
-        seen.add(real)
-        names[:] = sorted(name for name in names if name != "__pycache__" and not name.startswith("."))
-        directories.append(directory)
-        files += [os.path.join(directory, name) for name in sorted(entries)]
-    return files, directories
 
 
 def path_files(site: str) -> list[str]:

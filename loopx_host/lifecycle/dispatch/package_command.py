@@ -92,9 +92,10 @@ def _activated(name: str, carrying: list[Entry], packages: Packages) -> Entry:
         raise refusal("extension_ambiguous", name, summary, hint="disable one of them", next_command=next_command)
     if ready:
         return ready[0]
-    why = why_not_ready(judged[0]).diagnostic
+    refused = why_not_ready(judged[0])
+    why = refused.diagnostic
     clause = f"its extension `{judged[0].entry.id}` is not ready: {why.summary}"
-    raise _not_activated(name, clause, why.next_command, why.hint)
+    raise _not_activated(name, clause, why.next_command, why.hint, **refused.blocks)
 
 
 def _carrier(entry: Entry) -> str:
@@ -118,11 +119,14 @@ def _not_trusted(name: str, discovery: Discovery, known: set[str]) -> Refused | 
     return _not_activated(name, why, ("extension", "install", row["id"]))
 
 
-def _not_activated(name: str, why: str, next_command: tuple[str, ...] | None, hint: str | None = None) -> Refused:
+def _not_activated(
+    name: str, why: str, next_command: tuple[str, ...] | None, hint: str | None = None, **blocks: object
+) -> Refused:
     return refusal(
         "command_not_activated",
         name,
         f"the command `{name}` is off: {why}",
         hint=hint or "activate it",
         next_command=next_command or ("extension", "list"),
+        **blocks,
     )

@@ -7,6 +7,7 @@ from loopx_host.core.digest import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import TypedDict
 
     from loopx_host.documents.parts import Distribution, Pin
@@ -40,15 +41,17 @@ ENTRYPOINT, MODULE = "entrypoint", "python_module"
 class Launcher:
     """A resolved launcher: `path` is the absolute path that is executed, never resolved through links.
 
-    For `python_module` it is the interpreter, so that a venv's ``python`` keeps its venv.
+    For `python_module` it is the interpreter, so that a venv's ``python`` keeps its venv. `variables` are the names
+    of the caller's that reach it and decide what a Python imports.
     """
 
-    __slots__ = ("kind", "module", "path")
+    __slots__ = ("kind", "module", "path", "variables")
 
-    def __init__(self, kind: str, path: str, module: str | None = None) -> None:
+    def __init__(self, kind: str, path: str, module: str | None = None, variables: Iterable[str] = ()) -> None:
         self.kind = kind
         self.path = path
         self.module = module
+        self.variables = sorted(name for name in variables if name.startswith("PYTHON"))
 
     def argv(self, args: list[str]) -> list[str]:
         """Return the argument list of one run; a module runs with the unsafe path off (``-P``)."""
@@ -63,7 +66,7 @@ class Launcher:
     @classmethod
     def from_pin(cls, pin: Pin, runtime: Runtime) -> Launcher:
         """Return the launcher a revision was pinned to."""
-        return cls(pin["kind"], pin["path"], runtime.python_module)
+        return cls(pin["kind"], pin["path"], runtime.python_module, runtime.env)
 
 
 class LauncherNotFound:

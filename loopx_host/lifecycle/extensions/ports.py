@@ -109,6 +109,10 @@ class Packages(Protocol):
         """Name the covered files whose stat is not what it was when this port took `identity`, even if put back."""
         ...
 
+    def is_as_taken(self, identity: RuntimeIdentity) -> bool:
+        """Whether no file and no directory that decided `identity` has another stat than when this port took it."""
+        ...
+
     def explain(self, proved: str, now: RuntimeIdentity, changed: list[str]) -> list[str]:
         """Name the files and libraries that differ from the identity `proved`, as far as they are remembered."""
         ...

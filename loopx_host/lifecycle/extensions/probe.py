@@ -74,12 +74,12 @@ def probe(program: Program, packages: Packages, processes: Processes) -> Probe:
 
 
 def changed_since(program: Program, packages: Packages) -> list[str]:
-    """Return what is not as it was when the program was identified: groups, or files written and put back.
+    """Return what is not as it was when the program was identified: groups, or what was written and put back.
 
-    Empty means that what was hashed is what was executed in between.
+    Empty means that what was hashed is what was executed in between, and that nothing came that could be imported.
     """
-    touched = packages.touched(program.identity)
-    if not touched:
+    if packages.is_as_taken(program.identity):
         return []
+    touched = packages.touched(program.identity)
     now = packages.identify(program.launcher)
     return (changes(program.identity.groups, now.groups) if now else ["launcher"]) or touched

@@ -41,7 +41,16 @@ def source(vane: Vane) -> Path:
 
 @pytest.mark.req("X4")
 @pytest.mark.parametrize(
-    "name", ["vane/cli.py", "vane/data.json", "vane/new.py", "vane/deeper/new.json", "sibling.py", "new_sibling.py"]
+    "name",
+    [
+        "vane/cli.py",
+        "vane/data.json",
+        "vane/new.py",
+        "vane/deeper/new.json",
+        "vane/.hidden/new.py",
+        "sibling.py",
+        "new_sibling.py",
+    ],
 )
 def test_a_change_in_the_source_of_an_editable_install_is_stale(edited: Vane, name: str) -> None:
     write(source(edited) / name, "# changed\n")
@@ -52,7 +61,7 @@ def test_a_change_in_the_source_of_an_editable_install_is_stale(edited: Vane, na
     assert [detail.split()[0] for detail in row["changed_details"]] == [name]
 
 
-@pytest.mark.parametrize("name", ["vane/__pycache__/cli.cpython-311.pyc", "vane/.swp/x", "../README.md"])
+@pytest.mark.parametrize("name", ["vane/__pycache__/cli.cpython-311.pyc", "../README.md"])
 def test_what_cannot_be_imported_from_an_editable_install_does_not_count(edited: Vane, name: str) -> None:
     write(source(edited) / name, "anything")
 

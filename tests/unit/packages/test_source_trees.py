@@ -10,7 +10,6 @@ from loopx_host.adapters.packages.distributions import Installed
 from loopx_host.adapters.packages.source_trees import (
     code_lines,
     covered_sources,
-    files_below,
     folder_of,
     is_editable_unresolved,
     pointers,
@@ -101,23 +100,6 @@ def test_everything_that_can_be_imported_from_a_source_is_covered(tmp_path: Path
     covered = covered_sources(found, ["docs"], [])
 
     assert sorted(Path(path).name for path in covered) == ["docs", "fast.so", "sibling.py", "vane"]
-
-
-def test_a_tree_holds_no_cached_byte_code_and_nothing_hidden(tmp_path: Path) -> None:
-    for name in ("a.py", "b/c.json", "b/__pycache__/c.pyc", "d.pyc", ".git/x"):
-        write(tmp_path / "tree" / name, "")
-
-    files, directories = files_below(str(tmp_path / "tree"))
-
-    assert sorted(Path(path).name for path in files) == ["a.py", "c.json", "d.pyc"]  # what lies bare is executed
-    assert [Path(path).name for path in directories] == ["tree", "b"]
-
-
-def test_a_link_to_a_folder_above_ends(tmp_path: Path) -> None:
-    write(tmp_path / "tree/a.py", "")
-    (tmp_path / "tree/loop").symlink_to(tmp_path / "tree")
-
-    assert [Path(path).name for path in files_below(str(tmp_path / "tree"))[0]] == ["a.py"]
 
 
 def test_only_lines_that_python_executes_are_code(tmp_path: Path) -> None:
