@@ -186,7 +186,7 @@ def _module_paths(module: str, places: list[str]) -> list[str]:
 
 
 def _closure(owner: Installed, places: list[str], watch: Watch, coverage: Coverage) -> dict[str, list[str] | None]:
-    """Return name → [version, RECORD digest, digest of its files] of all distributions `owner` requires, transitively.
+    """Return name → [version, RECORD digest, digest of files] of all distributions `owner` requires, transitively.
 
     None stands for a requirement that is not installed: that it appears later is a change too.
     """
