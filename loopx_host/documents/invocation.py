@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopx_host.documents import effects
 from loopx_host.documents.run_receipt import INVALID_OUTPUT, NOT_READY, PROVIDER_FAILED, READY, SUCCEEDED
 
 TYPE_CHECKING = False
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
 
     from loopx_host.core.errors import Refused
     from loopx_host.documents.binding import BoundProvider
+    from loopx_host.documents.effects import Effects
     from loopx_host.documents.parts import Command, Containment, Violation
 
     class GoalBinding(TypedDict):
@@ -18,14 +20,6 @@ if TYPE_CHECKING:
         goal_id: str
         binding_digest: str
         turn_required: Literal[False]
-
-    class Effects(TypedDict):
-        """What the call did outside; a read-only operation does nothing but start its provider."""
-
-        provider_invoked: bool
-        external_write_performed: Literal[False]
-        loopx_state_written: Literal[False]
-        quota_spent: Literal[False]
 
     class CodeOfRefusal(TypedDict):
         """What a preview of a governed call says of a refusal: its code and the way on, without the sentence."""
@@ -95,7 +89,7 @@ def ready(
         "invocation_id": invocation_id,
         "request_digest": f"sha256:{request_sha256}",
         "context_ref_count": context_ref_count,
-        "effects": _effects(invoked=False),
+        "effects": effects.of_nothing(),
     }
 
 
@@ -117,6 +111,7 @@ def done(
     *,
     at: str,
     status: str,
+    permission: str,
     invoked: bool,
     provider_result_sha256: str,
     provider_result: dict[str, object] | None,
@@ -129,7 +124,7 @@ def done(
     stderr_tail: str | None,
     containment: Containment,
 ) -> Invocation:
-    """Return the receipt of a call that was made; `invoked` says that its provider could be started.
+    """Return the receipt of a call that was made; `permission` was granted; `invoked`: its provider could be started.
 
     Only a result that succeeded is passed on.
     """
@@ -141,7 +136,12 @@ def done(
         "status": status,
         "dry_run": False,
         "executed": True,
-        "effects": _effects(invoked=invoked),
+        "effects": effects.of_call(
+            permission,
+            invoked=invoked,
+            settled=receipt["goal_binding"]["turn_required"],
+            containment=containment,
+        ),
         "provider_result_digest": f"sha256:{provider_result_sha256}",
         "provider_result": provider_result if succeeded else None,
         "failure_kind": failure_kind,
@@ -159,15 +159,6 @@ def schema() -> dict[str, object]:
     """Return the JSON Schema of a governed call."""
     from loopx_host.documents import binding, words
 
-    effects = words.object_of(
-        {
-            "provider_invoked": words.BOOLEAN,
-            "external_write_performed": words.BOOLEAN,
-            "loopx_state_written": words.BOOLEAN,
-            "quota_spent": words.BOOLEAN,
-        },
-        closed=True,
-    )
     goal = words.object_of(
         {"goal_id": words.TEXT, "binding_digest": words.DIGEST, "turn_required": words.BOOLEAN}, closed=True
     )
@@ -186,7 +177,7 @@ def schema() -> dict[str, object]:
             "invocation_id": {"type": "string", "pattern": "^capability-[0-9a-f]{24}$"},
             "request_digest": words.DIGEST,
             "context_ref_count": words.COUNT,
-            "effects": effects,
+            "effects": effects.schema(),
         },
         {
             "plan": words.DIGEST,
@@ -206,12 +197,3 @@ def schema() -> dict[str, object]:
     )
     executed = {"properties": {"executed": {"const": True}}}
     return {**receipt, "if": executed, "then": {"required": ["provider_result", "provider_result_digest"]}}
-
-
-def _effects(*, invoked: bool) -> Effects:
-    return {
-        "provider_invoked": invoked,
-        "external_write_performed": False,
-        "loopx_state_written": False,
-        "quota_spent": False,
-    }

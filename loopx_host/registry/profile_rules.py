@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from loopx_host.core.permissions import may_write
 from loopx_host.documents.integration_profile import ID, KEYS
 from loopx_host.registry import grammar
 from loopx_host.registry.report import kind_of
@@ -98,6 +99,8 @@ def _operation(row: object, permissions: list[str]) -> Iterator[str]:
     permission = row["required_permission"]
     if not isinstance(permission, str) or permission not in permissions:
         yield f"a required_permission that the manifest does not declare: {kind_of(permission)}"
+    elif effect == READ_ONLY and may_write(permission):
+        yield f"the effect_class {READ_ONLY}, and a required_permission that writes: {permission}"
     yield from (f"a {key} that is not an object" for key in SCHEMA_KEYS if not isinstance(row[key], dict))
     if effect == EXTERNAL_WRITE:
         yield from _todo_contract(row["todo_contract"])

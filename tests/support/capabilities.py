@@ -68,6 +68,12 @@ def profile(*operations: dict[str, Any], capability_id: str = CAPABILITY, protoc
     return json.dumps(document)
 
 
+def effects(*, invoked: bool = True, basis: str = "declared") -> dict[str, Any]:
+    """Return the effects of a read; below the level `contained` nothing but its profile says that it only read."""
+    unchanged = ("external_write_performed", "loopx_state_written", "quota_spent")
+    return {"provider_invoked": invoked, **dict.fromkeys(unchanged, False), "basis": basis}
+
+
 def result(invocation_id: str, **fields: Any) -> dict[str, Any]:
     """Return the clean result of a read, with some fields replaced."""
     return {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from loopx_host.adapters.process import kernel, landlock, rlimits, seccomp, system_files
+from loopx_host.core.permissions import NET_CONNECT, READ_REFERENCE, WRITE_REFERENCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 PROCESS, LIMITS, CONTAINED, NAMESPACED = RUNGS = ("process", "limits", "contained", "namespaced")
 NO_NEW_SESSION = "no-new-session"
-NET_CONNECT, READ_REFERENCE, WRITE_REFERENCE = "net.connect", "fs.read:", "fs.write:"
 _RESOURCE_ROWS = ("core_file_bytes", "open_files", "memory_mb", "cpu_seconds", "file_size_mb")
 _CAPABILITY_HEADER = (0x20080522).to_bytes(4, "little") + bytes(4)
 _KEPT_CAPABILITIES = (
@@ -26,6 +26,7 @@ _KEPT_CAPABILITIES = (
 )  # to pass permission bits: files are Landlock's affair, and root's own may be somebody else's
 _CAP_SYS_RESOURCE = 24
 _NOTHING = "nothing"
+_RIGHTS = {landlock.READ: READ_REFERENCE, landlock.WRITE: WRITE_REFERENCE}
 
 
 class Level:
@@ -89,10 +90,14 @@ class Fence:
         references = self.grants.references
         return [
             (references[name], rights)
-            for token in self.grants.permissions
-            for prefix, rights in ((READ_REFERENCE, landlock.READ), (WRITE_REFERENCE, landlock.WRITE))
-            if token.startswith(prefix) and (name := token.removeprefix(prefix)) in references
+            for rights, prefix in _RIGHTS.items()
+            for name in self.references_granted(prefix)
         ]
+
+    def references_granted(self, prefix: str) -> list[str]:
+        """Return the names of the references that tokens beginning with `prefix` open."""
+        names = (token.removeprefix(prefix) for token in self.grants.permissions if token.startswith(prefix))
+        return [name for name in names if name in self.grants.references]
 
     @property
     def writable(self) -> list[str]:
@@ -122,18 +127,17 @@ def confine(fence: Fence, *, namespaced: bool) -> list[Limit]:
     files = privileges and _restrict_files(fence)
     calls = privileges and _filter_calls(fence, namespaced=namespaced)
     since = landlock.version() if files else 0
-    network = "outbound" if fence.network else "none"
-    return [
-        *rows,
-        _row("network", network, [("seccomp", calls)]),
-        _row("file_writes", "private directory", [("landlock", since >= landlock.TRUNCATE_SINCE)]),
-        _row("file_attributes", _attributes_value(namespaced), [("namespace", namespaced), ("seccomp", calls)]),
-        _row("file_reads", "runtime", [("landlock", files)]),
-        _row("signals", "own processes", [("namespace", namespaced), ("landlock", since >= landlock.SCOPES_SINCE)]),
-        _row("tracing", "none", [("seccomp", calls), ("landlock", files)]),
-        _row("new_privileges", "none", [("no_new_privs", privileges)]),
-        *_sessions_row(fence, calls),
-    ]
+    holders = {
+        "network": [("seccomp", calls)],
+        "file_writes": [("landlock", since >= landlock.TRUNCATE_SINCE)],
+        "file_attributes": [("namespace", namespaced), ("seccomp", calls)],
+        "file_reads": [("landlock", files)],
+        "signals": [("namespace", namespaced), ("landlock", since >= landlock.SCOPES_SINCE)],
+        "tracing": [("seccomp", calls), ("landlock", files)],
+        "new_privileges": [("no_new_privs", privileges)],
+    }
+    allowed = _allowed(fence, namespaced=namespaced)
+    return [*rows, *(_row(limit, allowed[limit], holders[limit]) for limit in allowed), *_sessions_row(fence, calls)]
 
 
 def reached(rows: list[Limit], *, namespaced: bool) -> str:
@@ -156,17 +160,24 @@ def _row(limit: str, value: str, holders: list[tuple[str, bool]]) -> Limit:
     return {"limit": limit, "value": value, "enforced": bool(by), "by": by[0] if by else _NOTHING}
 
 
-def _attributes_value(namespaced: bool) -> str:
-    return "private directory" if namespaced else "none"
+def _allowed(fence: Fence, *, namespaced: bool) -> dict[str, str]:
+    """Return what a process may do by limit, as it was granted, whether or not anything holds it to that."""
+    written = fence.references_granted(WRITE_REFERENCE)
+    writes = ", ".join(("private directory", *written))
+    reads = ("runtime", *fence.references_granted(READ_REFERENCE), *written)
+    return {
+        "network": "outbound" if fence.network else "none",
+        "file_writes": writes,
+        "file_attributes": writes if namespaced else "none",
+        "file_reads": ", ".join(dict.fromkeys(reads)),
+        "signals": "own processes",
+        "tracing": "none",
+        "new_privileges": "none",
+    }
 
 
 def _not_contained(fence: Fence) -> list[Limit]:
-    network = "outbound" if fence.network else "none"
-    wanted = (
-        *(("network", network), ("file_writes", "private directory"), ("file_attributes", "none")),
-        *(("file_reads", "runtime"), ("signals", "own processes"), ("tracing", "none"), ("new_privileges", "none")),
-    )
-    return [_row(limit, value, []) for limit, value in wanted]
+    return [_row(limit, value, []) for limit, value in _allowed(fence, namespaced=False).items()]
 
 
 def _sessions_row(fence: Fence, calls: bool) -> list[Limit]:

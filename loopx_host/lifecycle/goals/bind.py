@@ -13,7 +13,12 @@ from loopx_host.lifecycle.extensions.readiness import readiness
 from loopx_host.lifecycle.extensions.refusals import state_moved
 from loopx_host.lifecycle.extensions.state import BadEntry, Replacement, State
 from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest
-from loopx_host.lifecycle.goals.capability_providers import choose_provider, providers_of, refuse_unowned
+from loopx_host.lifecycle.goals.capability_providers import (
+    choose_provider,
+    providers_of,
+    refuse_contradiction,
+    refuse_unowned,
+)
 from loopx_host.lifecycle.goals.contracts import refuse_mismatch
 
 TYPE_CHECKING = False
@@ -94,6 +99,7 @@ def bind(request: BindRequest, ports: BindPorts) -> BindingReceipt:
     )
     refuse_unowned(provider, ports.packages)
     refuse_unknown(capability_id, provider, request.operations)
+    _refuse_contradictions(provider, request.operations)
     binding = binding_of(
         goal_id,
         capability_id,
@@ -119,6 +125,13 @@ def bind(request: BindRequest, ports: BindPorts) -> BindingReceipt:
         plan=digest,
         next_command=None if request.execute or same else (*preview_command, "--execute"),
     )
+
+
+def _refuse_contradictions(provider: CapabilityProvider, operations: list[str]) -> None:
+    """Refuse what a state of an earlier release can hold: an operation that reads and may write."""
+    for operation in provider.operations:
+        if operation["id"] in operations:
+            refuse_contradiction(provider.entry.id, operation)
 
 
 def unbind(request: UnbindRequest, ports: HasBindings) -> BindingReceipt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import refusal
+from loopx_host.core.permissions import may_write
 from loopx_host.core.text import one_line
 from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
 from loopx_host.lifecycle.extensions.state import BadEntry
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
     class ChoicePorts(HasPackages, HasDiscovery, Protocol):
         """What choosing a provider, or saying why there is none, needs."""
+
+
+READ_ONLY = "read_only"
 
 
 class CapabilityProvider:
@@ -109,6 +113,22 @@ def refuse_unowned(provider: CapabilityProvider, packages: Packages) -> None:
             provider.entry.id,
             f"no installed distribution carries the command of `{provider.entry.id}`, so it serves no capability",
             hint="install it as a package",
+        )
+
+
+def refuse_contradiction(extension_id: str, operation: ProfileOperation) -> None:
+    """Refuse an operation that says it only reads and asks for a permission that writes.
+
+    No such profile is accepted now; a state of an earlier release can hold one. Raises Refused `effect_contradicted`.
+    """
+    if operation["effect_class"] == READ_ONLY and may_write(operation["required_permission"]):
+        name, token = one_line(operation["id"], 60), one_line(operation["required_permission"], 80)
+        raise refusal(
+            "effect_contradicted",
+            name,
+            f"operation `{name}` of `{extension_id}` is {READ_ONLY} and would be given `{token}`, which writes",
+            hint="upgrade the extension to a profile that says what it does",
+            next_command=("extension", "upgrade", extension_id),
         )
 
 

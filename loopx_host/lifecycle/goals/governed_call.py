@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.errors import refusal
+from loopx_host.core.permissions import reference_of
 from loopx_host.core.text import one_line
 from loopx_host.documents import governed_request as document
 from loopx_host.lifecycle.dispatch.schemas import inline_violations
@@ -12,7 +13,13 @@ from loopx_host.lifecycle.extensions.state import State
 from loopx_host.lifecycle.goals import envelope as envelopes
 from loopx_host.lifecycle.goals.bind import bind_command, binding_missing, refuse_unknown
 from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest
-from loopx_host.lifecycle.goals.capability_providers import drift_of, providers_of, refuse_unowned
+from loopx_host.lifecycle.goals.capability_providers import (
+    READ_ONLY,
+    drift_of,
+    providers_of,
+    refuse_contradiction,
+    refuse_unowned,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,8 +38,6 @@ if TYPE_CHECKING:
         """What finding the provider behind a binding needs."""
 
 
-READ_ONLY = "read_only"
-_REFERENCE_PREFIXES = ("fs.read:", "fs.write:")
 _ID_DIGITS = 24
 
 
@@ -97,6 +102,7 @@ def refuse_effect(call: GovernedCall) -> None:
             " turn, which this release does not have, and never through direct invoke",
             hint="use a read-only operation",
         )
+    refuse_contradiction(call.provider.entry.id, call.operation)
 
 
 def refuse_input(call: GovernedCall, payload: dict[str, object], judging: Judging) -> None:
@@ -119,8 +125,8 @@ def opened_references(call: GovernedCall, named: dict[str, str], references: Ref
 
     Raises Refused `reference_invalid`.
     """
-    name, token = call.operation["id"], str(call.operation["required_permission"])
-    needed = {token.removeprefix(prefix) for prefix in _REFERENCE_PREFIXES if token.startswith(prefix)}
+    name, opens = call.operation["id"], reference_of(call.operation["required_permission"])
+    needed = set() if opens is None else {opens}
     if set(named) != needed:
         takes = ", ".join(f"--ref {reference}=PATH" for reference in sorted(needed)) or "no reference"
         summary = f"operation `{name}` takes {takes}"

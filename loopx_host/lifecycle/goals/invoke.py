@@ -108,7 +108,7 @@ def invoke(request: InvokeRequest, ports: InvokePorts) -> Invocation:
     grants = CallGrants([call.operation["required_permission"]], opened)
     outcome = call_provider(provider, sealed, grants, ports, seconds=seconds)
     judged = _judged(call, governed["invocation_id"], outcome, ports.judging)
-    return _settled(receipt, at, judged)
+    return _settled(receipt, at, call.operation["required_permission"], judged)
 
 
 def _plan(call: GovernedCall, request: GovernedRequest, expected: str | None, references: References) -> str:
@@ -148,13 +148,14 @@ def _receipt(call: GovernedCall, request: GovernedRequest) -> Invocation:
     )
 
 
-def _settled(receipt: Invocation, at: str, judged: Outcome) -> Invocation:
-    """Return the receipt of a call that was made; only a clean result is passed on."""
+def _settled(receipt: Invocation, at: str, permission: str, judged: Outcome) -> Invocation:
+    """Return the receipt of a call that was made with `permission`; only a clean result is passed on."""
     ended = judged.ended
     return document.done(
         receipt,
         at=at,
         status=judged.status,
+        permission=permission,
         invoked=ended.start_error is None,
         provider_result_sha256=sha256_hex(ended.stdout),
         provider_result=judged.result if judged.status == SUCCEEDED else None,

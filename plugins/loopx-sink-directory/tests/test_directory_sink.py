@@ -246,10 +246,13 @@ def test_the_doctor_reads_back_what_it_wrote_and_leaves_nothing(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_manifest_asks_for_writing_below_reports_and_for_nothing_else() -> None:
+@pytest.mark.req("X10")
+def test_the_manifest_asks_for_the_reports_and_for_nothing_else_and_a_probe_only_reads_them() -> None:
     manifest = tomllib.loads((DATA / "extension.toml").read_text(encoding="utf-8"))
 
-    assert manifest["permissions"] == manifest["runtime"]["required_permissions"] == ["fs.write:reports"]
+    assert manifest["permissions"] == ["fs.read:reports", "fs.write:reports"]
+    assert set(manifest["runtime"]["required_permissions"]) <= set(manifest["permissions"])
     assert manifest["implements"][0]["protocol"] == manifest["runtime"]["protocol"] == PROFILE["protocol"]
-    assert {operation["required_permission"] for operation in PROFILE["operations"]} == {"fs.write:reports"}
+    permissions = {operation["id"]: operation["required_permission"] for operation in PROFILE["operations"]}
+    assert permissions == {"deliver": "fs.write:reports", "probe": "fs.read:reports"}
     assert (Path(__file__).parents[1] / "extension.toml").read_bytes() == (DATA / "extension.toml").read_bytes()

@@ -13,6 +13,7 @@ from tests.support.capabilities import (
     IMPLEMENTS,
     PROVIDER,
     Station,
+    effects,
     operation,
     profile,
     provides,
@@ -22,7 +23,6 @@ from tests.support.lifecycle import words
 from tests.support.packages import manifest, write
 
 EXIT_FAILED, EXIT_REFUSED = 1, 2
-EFFECTS = {"external_write_performed": False, "loopx_state_written": False, "quota_spent": False}
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_call_passes_the_result_on_with_what_was_called(station: Station) -> N
     assert document["schema_version"] == "loopx_external_domain_capability_invocation_v0"
     assert (document["status"], document["effect_class"]) == ("succeeded", "read_only")
     assert document["provider_result"]["observations"] == [{"path": "src/app.py", "lines": 3}]
-    assert document["effects"] == {"provider_invoked": True, **EFFECTS}
+    assert document["effects"] == effects()
     assert station.starts == ["station"]
 
 

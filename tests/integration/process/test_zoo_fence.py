@@ -316,6 +316,22 @@ def test_net_connect_reaches_out_and_opens_nothing_else(cage: Cage) -> None:
     assert zoo.snapshot(cage.outside) == before
 
 
+@pytest.mark.req("X10")
+@cages(C, levels=(*zoo.FENCED, "limits", "process"))
+def test_the_rows_tell_what_was_granted_enforced_or_not(cage: Cage) -> None:
+    order = {
+        "permissions": ["net.connect", "fs.read:in", "fs.write:out", "fs.write:absent"],
+        "references": {"in": str(cage.outside), "out": str(cage.outside)},
+    }
+
+    nothing = zoo.rows(cage.result("caller", request=cage.listeners().fields)["containment"])
+    granted = zoo.rows(cage.result("caller", request=cage.listeners().fields, **order)["containment"])
+
+    rows = ("network", "file_writes", "file_reads")
+    assert [nothing[name]["value"] for name in rows] == ["none", "private directory", "runtime"]
+    assert [granted[name]["value"] for name in rows] == ["outbound", "private directory, out", "runtime, in, out"]
+
+
 @cages(C, levels=zoo.FENCED)
 def test_any_other_token_grants_nothing(cage: Cage) -> None:
     tokens = [

@@ -15,7 +15,7 @@ from loopx_host.documents.catalog import MODULES, document
 from tests.support.document_shapes import closed_schema, disagreements, fields, shape_of
 
 PACKAGE = Path(__file__).parents[3] / "loopx_host"
-SHARED = {"__init__", "catalog", "parts", "words"}
+SHARED = {"__init__", "catalog", "effects", "parts", "words"}
 SHAPES = {name: place for name in MODULES if (place := shape_of(name)) is not None}
 
 

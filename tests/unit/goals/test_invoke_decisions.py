@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from loopx_host.core.strict_json import parse_object
 from loopx_host.lifecycle.goals.envelope import ENVELOPE_KEY, check_envelope, expected_by_provider
-from tests.support.capabilities import EXTERNAL_WRITE, IMPLEMENTS, operation, profile, provides, result
+from tests.support.capabilities import EXTERNAL_WRITE, IMPLEMENTS, effects, operation, profile, provides, result
 from tests.support.fakes import NOW, World, code_of
 from tests.support.invocations import PERMISSIONS, PLUGINS, answering, world
 
-EFFECTS = {"external_write_performed": False, "loopx_state_written": False, "quota_spent": False}
 INPUTS = st.dictionaries(st.text("ab"), st.none() | st.booleans() | st.integers() | st.text("ab"), max_size=3)
 
 
@@ -32,7 +31,7 @@ def test_a_preview_names_the_call_and_starts_nothing() -> None:
     receipt = made.invoke(execute=False)
 
     assert (receipt["status"], receipt["would_refuse"], receipt["executed"]) == ("ready", None, False)
-    assert receipt["effects"] == {"provider_invoked": False, **EFFECTS}
+    assert receipt["effects"] == effects(invoked=False, basis="enforced")
     assert (made.processes.launches, made.plugins.called) == ([], [])
 
 
@@ -43,7 +42,7 @@ def test_a_clean_result_is_passed_on_with_the_v0_receipt() -> None:
 
     assert (receipt["ok"], receipt["status"], receipt["at"]) == (True, "succeeded", NOW)
     assert receipt["provider_result"] == result(receipt["invocation_id"])
-    assert receipt["effects"] == {"provider_invoked": True, **EFFECTS}
+    assert receipt["effects"] == effects()
     assert (receipt["effect_class"], receipt["context_ref_count"]) == ("read_only", 1)
     assert receipt["goal_binding"]["goal_id"] == "g1"
     assert receipt["goal_binding"]["turn_required"] is False
@@ -247,3 +246,15 @@ def test_the_domain_check_is_asked_about_the_request_before_there_is_an_envelope
     assert made.plugins.called == [("probe-me", "loopx_check_invocation")]
     assert ENVELOPE_KEY not in asked["request"]
     assert asked["request"]["operation"] == "inspect"
+
+
+@pytest.mark.req("X10")
+def test_an_earlier_state_with_a_read_that_may_write_binds_and_calls_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    writing = operation(permission="fs.write:repo")
+    with monkeypatch.context() as earlier:  # a release that took such profiles, and bound them
+        earlier.setattr("loopx_host.registry.profile_rules.may_write", lambda _: False)
+        earlier.setattr("loopx_host.lifecycle.goals.capability_providers.may_write", lambda _: False)
+        made = world(writing)
+
+    assert refused_before_a_start(made, made.invoke) == "effect_contradicted"
+    assert refused_before_a_start(made, lambda: made.bind(goal_id="g2")) == "effect_contradicted"

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.capabilities import result
+from tests.support.capabilities import effects, result
 from tests.support.fakes import Script, World, code_of
 from tests.support.invocations import answering, world
 
 if TYPE_CHECKING:
     from loopx_host.documents.parts import Violation
 
-EFFECTS = {"external_write_performed": False, "loopx_state_written": False, "quota_spent": False}
 TOKEN = "ghp_" + "a1B2" * 9
 
 
@@ -38,7 +37,7 @@ def test_a_failure_says_that_the_provider_was_invoked_and_why(script: Script, st
     receipt = made.invoke()
 
     assert (receipt["ok"], receipt["status"], receipt["failure_kind"]) == (False, status, kind)
-    assert receipt["effects"] == {"provider_invoked": True, **EFFECTS}
+    assert receipt["effects"] == effects()
     assert receipt["provider_result"] is None
 
 

@@ -245,3 +245,13 @@ def test_a_fault_changes_nothing_of_the_document() -> None:
     load_document(DOCUMENT, {"profile.json": profile(row)})
 
     assert row == before
+
+
+@pytest.mark.req("X10")
+def test_what_only_reads_asks_for_no_permission_that_writes() -> None:
+    reading, writing = ({**DOCUMENT, "permissions": [token]} for token in ("fs.read:out", "fs.write:out"))
+    files = [{"profile.json": profile(read_only(required_permission=f"fs.{verb}:out"))} for verb in ("read", "write")]
+
+    load_document(reading, files[0])
+
+    assert found(writing, files[1]) == BAD
