@@ -319,7 +319,7 @@ def test_net_connect_reaches_out_and_opens_nothing_else(cage: Cage) -> None:
 @pytest.mark.req("X10")
 @cages(C, levels=(*zoo.FENCED, "limits", "process"))
 def test_the_rows_tell_what_was_granted_enforced_or_not(cage: Cage) -> None:
-    order = {
+    order: dict[str, Any] = {
         "permissions": ["net.connect", "fs.read:in", "fs.write:out", "fs.write:absent"],
         "references": {"in": str(cage.outside), "out": str(cage.outside)},
     }
