@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from loopx_host.adapters.packages import source_trees
+from loopx_host.adapters.packages import source_trees, wide_folders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,23 +46,18 @@ def of_record(owner: Installed, recorded: list[str]) -> list[str]:
 def of_unowned(launcher: str) -> list[str]:
     """Return the folder of a launcher that no distribution carries: what lies there is all it can bring.
 
-    Not where that folder is a home directory or holds one, or holds everybody's temporary files.
+    Not where that folder holds far more than a program (`wide_folders`).
     """
     folders = {os.path.dirname(launcher), os.path.dirname(os.path.realpath(launcher))}
-    return sorted(folder for folder in folders if not _is_wide(folder))
+    return sorted(folder for folder in folders if not wide_folders.is_wide(folder))
 
 
 def _of_prefix(program: str) -> list[str]:
     folder = os.path.dirname(program)
     prefix = os.path.dirname(folder)
-    if os.path.basename(folder) == _SHIMS and not _is_wide(prefix):
-        return [prefix]
-    if os.path.basename(folder) not in _PROGRAM_FOLDERS or prefix in _SYSTEM_PREFIXES or _is_wide(prefix):
+    if os.path.basename(folder) == _SHIMS:
+        # All that lies above it is opened; of a user whom nobody knows, that may be a home.
+        return [] if wide_folders.is_of_unknown(prefix) or wide_folders.is_wide(prefix) else [prefix]
+    if os.path.basename(folder) not in _PROGRAM_FOLDERS or prefix in _SYSTEM_PREFIXES:
         return []
-    return [os.path.join(prefix, name) for name in _OF_A_PREFIX]
-
-
-def _is_wide(folder: str) -> bool:
-    """Whether a folder holds far more than a program: a home, everything, everybody's temporary files."""
-    homes = {os.path.realpath(os.path.expanduser("~")), os.path.expanduser("~"), "/root", "/home", "/tmp"}  # noqa: S108
-    return any(home == folder or home.startswith(folder.rstrip("/") + "/") for home in homes)
+    return [] if wide_folders.holds_a_home(prefix) else [os.path.join(prefix, name) for name in _OF_A_PREFIX]

@@ -1,0 +1,132 @@
+"""A launcher in a home opens the launcher and no more of that home, whoever's it is and whatever HOME says."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loopx_host.adapters.packages import needed_files
+from tests.support import zoo
+from tests.support.zoo import Guest
+
+pytestmark = [pytest.mark.req("B6"), pytest.mark.skipif(sys.platform != "linux", reason="the fence is Linux'")]
+UNKNOWN = 54321
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+
+
+@pytest.fixture
+def ground() -> Iterator[Path]:
+    with zoo.ground(zoo.person("root" if os.geteuid() == 0 else "self")) as made:
+        yield made
+
+
+def launcher(folder: Path, name: str = "tool") -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    made = folder / name
+    made.write_text("#!/bin/sh\n", encoding="ascii")
+    made.chmod(0o755)
+    return str(made)
+
+
+@as_root
+def test_the_home_of_another_user_is_not_opened(ground: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a directory service would know it: no file names this home, only its owner's entry."""
+    home = ground / "people/bob"
+    monkeypatch.setattr(pwd, "getpwuid", entries({UNKNOWN: str(home)}))
+    programs = [launcher(home), launcher(home / "bin"), launcher(home / "shims"), launcher(home / "tools/one")]
+    for path in (home, *home.rglob("*")):
+        os.chown(path, UNKNOWN, UNKNOWN)
+
+    opened = {
+        path: {*needed_files.of_unowned(path), *(one for one in needed_files.of_programs([path]) if one != path)}
+        for path in programs
+    }
+
+    assert {path: folders & {str(home), str(home.parent)} for path, folders in opened.items()} == dict.fromkeys(
+        programs, set()
+    )
+    assert opened[programs[0]] == set()
+    assert opened[programs[3]] == {str(home / "tools/one")}
+
+
+@as_root
+def test_a_user_nobody_knows_opens_nothing_beyond_the_launchers_own_folder(ground: Path) -> None:
+    home = ground / "unnamed"
+    programs = [launcher(home / "shims"), launcher(home / "tools")]
+    for path in (home, *home.rglob("*")):
+        os.chown(path, UNKNOWN, UNKNOWN)
+
+    opened = [{*needed_files.of_unowned(path), *needed_files.of_programs([path])} - {path} for path in programs]
+
+    assert opened == [{str(home / "shims")}, {str(home / "tools")}]
+
+
+@pytest.mark.parametrize("kept", [".ssh/id_ed25519", ".bashrc", ".gnupg/key", ".netrc"])
+@pytest.mark.parametrize("below", ["", "shims"])
+def test_what_looks_like_a_home_is_not_opened(ground: Path, kept: str, below: str) -> None:
+    home = ground / "somebody"
+    (home / kept).parent.mkdir(parents=True, exist_ok=True)
+    (home / kept).touch()
+    path = launcher(home / below)
+
+    opened = {*needed_files.of_unowned(path), *needed_files.of_programs([path])}
+
+    assert str(home) not in opened
+
+
+@pytest.mark.parametrize("home", ["", "/nowhere", "/usr"])
+def test_the_variable_has_no_say(ground: Path, monkeypatch: pytest.MonkeyPatch, home: str) -> None:
+    path = launcher(ground / "tool")
+    own = pwd.getpwuid(os.geteuid()).pw_dir
+    plain = (needed_files.of_unowned(path), needed_files.of_unowned(os.path.join(own, "tool")))
+
+    monkeypatch.setenv("HOME", home or str(ground / "tool"))
+
+    assert (needed_files.of_unowned(path), needed_files.of_unowned(os.path.join(own, "tool"))) == plain
+    assert plain == ([str(ground / "tool")], [])
+
+
+@pytest.mark.parametrize("shared", ["/tmp", "/var/tmp", "/dev/shm", "/", "/home"])
+def test_what_everybody_writes_to_is_not_opened(shared: str) -> None:
+    assert needed_files.of_unowned(os.path.join(shared, "tool")) == []
+
+
+@as_root
+@pytest.mark.parametrize("owner", [UNKNOWN, 0])
+def test_a_provider_in_a_home_reads_no_key_of_it(ground: Path, owner: int) -> None:
+    guest = Guest(ground / "guest", zoo.person("root"))
+    home = ground / "unnamed"
+    key = home / ".ssh/id_zoo"
+    key.parent.mkdir(parents=True)
+    key.write_text("a key\n", encoding="ascii")
+    manifest = guest.write_extension("zoo", zoo.python_animals(sys.executable))
+    provider = home / "provider"
+    manifest.with_name("provider").rename(provider)
+    text = manifest.read_text(encoding="utf-8")
+    manifest.write_text(text.replace(str(manifest.with_name("provider")), str(provider)), encoding="utf-8")
+    for path in (home, *home.rglob("*")):
+        os.chown(path, owner, owner)
+    assert str(provider) in manifest.read_text(encoding="utf-8")
+    assert guest.install(manifest).status == 0
+
+    answer = guest.run("zoo", {"animal": "reader", "secret": str(key)})
+
+    assert answer.status == 0, answer
+    assert zoo.managed(answer.document["provider_result"]) == set()
+
+
+def entries(homes: dict[int, str]) -> object:
+    """Return what looks up users, with some more of them."""
+    known = pwd.getpwuid
+
+    def look_up(number: int) -> pwd.struct_passwd:
+        if number in homes:
+            return pwd.struct_passwd(("bob", "x", number, number, "", homes[number], "/bin/sh"))
+        return known(number)
+
+    return look_up
