@@ -11,12 +11,15 @@ if TYPE_CHECKING:
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
+PR_SET_NAME = 15
 PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_SECCOMP = 22
 
 _CLOSE_RANGE, _CLOSE_RANGE_CLOEXEC, _EVERY_DESCRIPTOR = 436, 4, 0xFFFFFFFF
+
+_ARGUMENTS_AT_FIELD = 45  # of /proc/self/stat, counted after the name: where the arguments begin, then where they end
 
 _loaded: list[ctypes.CDLL] = []
 
@@ -44,6 +47,27 @@ def prctl(option: int, *arguments: int) -> None:
     """Change something about this process, with up to four numbers. Raises OSError."""
     padded = [*arguments, 0, 0, 0, 0][:4]
     check(library().prctl(option, *(unsigned(number) for number in padded)), f"prctl {option}")
+
+
+def be_called(name: str) -> None:
+    """Give this process a name of its own instead of its parent's, also as its command line, where that can be.
+
+    Both are what people see in a list of processes, and what they end processes by.
+    """
+    if not is_linux():
+        return
+    try:
+        check(library().prctl(PR_SET_NAME, name.encode("ascii"), unsigned(0), unsigned(0), unsigned(0)), "prctl name")
+        with open("/proc/self/stat", "rb") as status:
+            fields = status.read().rpartition(b")")[2].split()
+        begin, end = (int(fields[index]) for index in (_ARGUMENTS_AT_FIELD, _ARGUMENTS_AT_FIELD + 1))
+    except (OSError, ImportError, AttributeError, ValueError, IndexError):
+        return
+    if size := max(0, end - begin):
+        import ctypes
+
+        # The words this process was started with; all that needs them has had them since long.
+        ctypes.memmove(begin, name.encode("ascii")[: size - 1].ljust(size, b"\0"), size)
 
 
 def syscall(number: int, *arguments: object) -> int:

@@ -1,4 +1,4 @@
-"""A fresh private directory per run; what dead hosts left behind is swept at the next one.
+"""A fresh private directory per run; what dead hosts left behind, processes included, is swept at the next one.
 
 A living host holds a lock on its directory, and the kernel lets go of it when the host dies in any way.
 """
@@ -98,6 +98,9 @@ def _sweep_one(path: str, deadline: float) -> bool:
     descriptor = _lock(path) if _is_ours(path) else None
     if descriptor is None:
         return False
+    from loopx_host.adapters.process.remains import end_all_of
+
+    end_all_of(os.path.join(path, _WITHIN))
     _remove(path, deadline - time.monotonic())
     os.close(descriptor)
     return time.monotonic() >= deadline

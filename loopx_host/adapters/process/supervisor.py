@@ -11,7 +11,7 @@ import gc
 import os
 import time
 
-from loopx_host.adapters.process import child, descendants, landlock, private_directory, run_spec
+from loopx_host.adapters.process import child, descendants, kernel, landlock, private_directory, run_spec
 from loopx_host.adapters.process.confinement import CONTAINED
 from loopx_host.adapters.process.descriptors import CHUNK_BYTES, ready, write_all
 from loopx_host.adapters.process.spawn import NotStarted
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from loopx_host.adapters.process.run_spec import NotReached, RunSpec
 
 SUPERVISED, NOT_COVERED = "supervised", "not_covered"
+_NAME = "run-supervisor"  # not the host's: who ends every `loopx` does not end what cleans up after it
 _GRACE_SECONDS = 20.0  # beyond a run's own time: its end, the sweep, the removal of its directory
 _FIRST_WORD_SECONDS = 2.0
 _WORD_SECONDS = 1.0
@@ -111,12 +112,13 @@ def serve(spec: RunSpec, stop: int, report: int, host: int) -> None:
 
 
 def detach(*kept: int) -> None:
-    """Leave the caller's terminal, group and standard streams; only the host's end may stop a supervisor.
+    """Leave the caller's terminal, group, name and standard streams; only the host's end may stop a supervisor.
 
     The descriptors `kept` stay open, whatever their numbers.
     """
     gc.disable()  # a collection would only copy pages that the host shares with this short life
     child.detach()
+    kernel.be_called(_NAME)
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
         if descriptor not in kept:

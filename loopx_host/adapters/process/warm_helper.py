@@ -28,6 +28,7 @@ from loopx_host.adapters.process.supervisor import detach, serve
 def main(control_descriptor: int) -> None:
     """Serve runs, which arrive as pairs of descriptors (specification, report), until nobody can send more."""
     host = os.getppid()
+    kernel.be_called("run-helper")
     with socket.socket(fileno=control_descriptor) as control:
         control.set_inheritable(False)
         _Helper(control, host).serve()

@@ -297,6 +297,64 @@ def test_the_end_of_a_killed_supervisor_is_the_end_of_its_provider(puppets: Loop
     assert await_end(place) == []
 
 
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
+
+
+def names(pid: int) -> bytes:
+    """Return all that a process is called, and that people end processes by."""
+    return Path(f"/proc/{pid}/comm").read_bytes() + Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def pid_of(place: Place, name: str) -> int:
+    lines = (place.path / "processes").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.split()[0] == name)
+
+
+@pytest.mark.req("B3")
+def test_who_ends_everything_by_the_hosts_name_ends_the_run_too(puppets: Loopx, place: Place) -> None:
+    """The supervisor has a name of its own, so it lives on and does its work."""
+    code = "record('leader')\ndescend('stubborn_daemon')\nready()\nstay()"
+    host = puppets.start_run("puppet", place.request(code))
+    place.wait_until_ready()
+    supervisor = parent_of(pid_of(place, "leader"))
+
+    called = names(supervisor)
+    named_so = [pid for pid in (host.pid, supervisor) if b"loopx" in names(pid)]
+    for pid in named_so:
+        os.kill(pid, signal.SIGKILL)
+    finish(host)
+
+    assert named_so == [host.pid], called
+    assert called.rstrip(b"\0").split(b"\n") == [b"run-supervisor", b"run-supervisor"]
+    assert await_end(place) == []
+
+
+@pytest.mark.req("B3")
+@pytest.mark.parametrize("kind", ["daemon", "stubborn_daemon", "stopped"])
+def test_what_outlived_host_and_supervisor_is_ended_by_the_next_run(puppets: Loopx, place: Place, kind: str) -> None:
+    host = puppets.start_run("puppet", place.request(f"record('leader')\ndescend('{kind}')\nready()\nstay()"))
+    place.wait_until_ready()
+    other = subprocess.Popen(
+        ["sleep", "300"], env={"TMPDIR": str(puppets.runtime / "loopx-0123456789abcdef/private")}
+    )
+    host.send_signal(signal.SIGSTOP)  # it would clean up after its supervisor
+    os.kill(parent_of(pid_of(place, "leader")), signal.SIGKILL)
+    host.kill()
+    finish(host)
+    outlived = place.alive()
+
+    answer = puppets.run("puppet", {"code": "answer()", "place": str(place.path)})
+
+    is_left_alone = other.poll() is None
+    other.kill()
+    other.wait()
+    assert kind in outlived
+    assert answer.status == 0
+    assert await_end(place) == []
+    assert is_left_alone
+
+
 @pytest.fixture
 def loopx(tmp_path: Path) -> Loopx:
     return Loopx(tmp_path / "loopx")
