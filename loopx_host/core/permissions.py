@@ -1,9 +1,10 @@
-"""Permission tokens that open something at the kernel; any other grants nothing (formats, *Permission tokens*)."""
+"""Permission tokens: which open something at the kernel (see the formats page), and which speak of writing."""
 
 from __future__ import annotations
 
 NET_CONNECT = "net.connect"
 READ_REFERENCE, WRITE_REFERENCE = "fs.read:", "fs.write:"
+_WRITING = frozenset({"write", "writes", "writing"})
 
 
 def reference_of(token: str) -> str | None:
@@ -15,5 +16,9 @@ def reference_of(token: str) -> str | None:
 
 
 def may_write(token: str) -> bool:
-    """Whether whoever holds `token` can write to a file of the caller's: no operation that only reads needs it."""
-    return token.startswith(WRITE_REFERENCE)
+    """Whether `token` is a permission to write, enforced or advisory: no operation that only reads asks for one.
+
+    What a reference is called says nothing: ``fs.read:write`` reads.
+    """
+    permission = token.partition(":")[0]
+    return not _WRITING.isdisjoint(permission.replace("_", ".").split("."))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from loopx_host.documents import effects
 from loopx_host.documents.parts import would_refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, NotRequired, TypedDict
+    from typing import NotRequired, TypedDict
 
     from loopx_host.core.errors import Refused
     from loopx_host.documents.parts import Command, Containment, WouldRefuse
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
         verified: bool
         entrypoint_identity: str | None
         failure_kind: str | None
-        external_writes_performed: Literal[False]
+        external_writes_performed: bool
+        basis: NotRequired[str]
         reason: NotRequired[str | None]
         exit_code: NotRequired[int | None]
         signal: NotRequired[str | None]
@@ -79,6 +81,7 @@ def probed(
     Everything from `exit_code` on is of the process, and left out when none was started.
     """
     verified = failure_kind is None
+    effect = effects.of_call(None, invoked=containment is not None, settled=False, containment=containment or {})
     return {
         "ok": verified,
         "schema_version": ID,
@@ -89,7 +92,8 @@ def probed(
         "verified": verified,
         "entrypoint_identity": identity,
         "failure_kind": failure_kind,
-        "external_writes_performed": False,
+        "external_writes_performed": effect["external_write_performed"],
+        "basis": effect["basis"],
         "reason": reason,
         "exit_code": exit_code,
         "signal": signal,
@@ -128,10 +132,11 @@ def schema() -> dict[str, object]:
             "verified": words.BOOLEAN,
             "entrypoint_identity": words.NULLABLE_TEXT,
             "failure_kind": words.FAILURE_KIND,
-            "external_writes_performed": {"const": False},
+            "external_writes_performed": words.BOOLEAN,
         },
         {
             "version": words.TEXT,
+            "basis": {"enum": list(effects.BASES)},
             "reason": words.NULLABLE_TEXT,
             "exit_code": words.NULLABLE_INTEGER,
             "signal": words.NULLABLE_TEXT,
@@ -147,6 +152,7 @@ def schema() -> dict[str, object]:
 
 
 def _unprobed(extension_id: str, version: str, status: str, *, available: bool) -> Doctor:
+    effect = effects.of_nothing()
     return {
         "ok": True,
         "schema_version": ID,
@@ -157,7 +163,8 @@ def _unprobed(extension_id: str, version: str, status: str, *, available: bool) 
         "verified": False,
         "entrypoint_identity": None,
         "failure_kind": None,
-        "external_writes_performed": False,
+        "external_writes_performed": effect["external_write_performed"],
+        "basis": effect["basis"],
     }
 
 

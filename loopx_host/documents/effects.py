@@ -6,7 +6,7 @@ from loopx_host.core.permissions import NET_CONNECT, may_write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypedDict
+    from typing import NotRequired, TypedDict
 
     from loopx_host.documents.parts import Containment
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
         """What happened, as far as what was granted lets it happen.
 
         `basis` is ``enforced`` where the sandbox held, or nothing was started; ``declared`` where the provider could
-        have done more than this says, and only its profile says that it does not.
+        have done more than this says, and only its profile says that it does not. v0 did not say.
         """
 
         provider_invoked: bool
         external_write_performed: bool
         loopx_state_written: bool
         quota_spent: bool
-        basis: str
+        basis: NotRequired[str]
 
 
 ENFORCED, DECLARED = BASES = ("enforced", "declared")
@@ -56,7 +56,7 @@ def schema() -> dict[str, object]:
 
     said = ("provider_invoked", "external_write_performed", "loopx_state_written", "quota_spent")
     fields: dict[str, object] = dict.fromkeys(said, words.BOOLEAN)
-    return words.object_of({**fields, "basis": {"enum": list(BASES)}}, closed=True)
+    return words.object_of(fields, {"basis": {"enum": list(BASES)}}, closed=True)
 
 
 def _holds(containment: Containment) -> bool:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from loopx_host.documents.parts import WouldRefuse
     from loopx_host.documents.run_receipt import RunReceipt
 
-QUIET = frozenset({"ok", "schema_version", "containment", "external_writes_performed"})
+QUIET = frozenset({"ok", "schema_version", "containment", "external_writes_performed", "basis"})
 
 
 def clean(lines: Iterable[str]) -> str:

@@ -234,3 +234,23 @@ def test_what_writes_to_the_outside_is_refused_and_its_provider_not_started(tmp_
     refused(station.invoke(operation="send", execute=execute), "operations_unavailable")
 
     assert station.starts == []
+
+
+@pytest.mark.req("X10", "M071")
+def test_no_door_takes_a_read_that_would_be_given_a_permission_that_writes(tmp_path: Path) -> None:
+    """The manifest, its validation, install and upgrade; a state that holds one already: see the unit tests."""
+    station = Station(tmp_path)
+    folder = tmp_path / "package"
+
+    def say(token: str) -> None:
+        write(folder / "extension.toml", manifest("pen", top=f'permissions = ["{token}"]\n{provides()}'))
+        write(folder / "profile.json", profile(operation(permission=token)))
+
+    path = str(folder / "extension.toml")
+    write(folder / "provider", "#!/bin/sh\n")
+    say("fs.read:out")
+    assert station("extension", "install", "--manifest", path, "--execute").status == 0
+    say("fs.write:out")
+    changing = [(verb, "--manifest", path, *mode) for verb in ("install", "upgrade") for mode in ((), ("--execute",))]
+    for door in (*changing, ("validate", path), ("validate", path, "--strict")):
+        refused(station("extension", *door), "manifest_invalid")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopx_host.documents import catalog, effects
+from loopx_host.documents import catalog, doctor, effects
 from loopx_host.documents.effects import DECLARED, ENFORCED
 
 HOLDING = ("network", "file_writes", "file_attributes")
@@ -53,3 +53,14 @@ def test_every_document_that_speaks_of_effects_says_on_which_basis() -> None:
 
     assert speaking
     assert all(set(one["properties"]) == set(effects.of_nothing()) for one in speaking)
+
+
+@pytest.mark.req("X14", "M071")
+def test_a_doctor_that_nothing_held_only_declares_that_it_wrote_nothing() -> None:
+    def said(held: Any) -> tuple[bool, str | None]:
+        block = doctor.probed("x", "1", identity="i", failure_kind=None, reason=None, containment=held)
+        return block["external_writes_performed"], block.get("basis")
+
+    assert said(containment()) == (False, ENFORCED)
+    assert said(containment(without="file_writes")) == (False, DECLARED)
+    assert said(None) == (False, ENFORCED)

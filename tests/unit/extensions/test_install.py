@@ -62,6 +62,7 @@ def test_an_install_proves_the_program_and_says_what_it_trusted() -> None:
             "entrypoint_identity": identity,
             "failure_kind": None,
             "external_writes_performed": False,
+            "basis": "declared",
             "reason": None,
             "exit_code": 0,
             "signal": None,

@@ -197,6 +197,7 @@ def test_an_executed_doctor_says_what_it_proved_and_what_had_changed() -> None:
         "entrypoint_identity": world.raw()["proof"]["identity"],
         "failure_kind": None,
         "external_writes_performed": False,
+        "basis": "declared",
         "reason": None,
         "exit_code": 0,
         "signal": None,
