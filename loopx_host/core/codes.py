@@ -135,6 +135,7 @@ FINDING_CODES = (
     "metadata_damaged",
     "leftover_install",
     "duplicate_distribution",
+    "distribution_shadowed",
     "editable_unresolved",
     "package_missing",
     "id_mismatch",

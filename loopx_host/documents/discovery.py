@@ -67,8 +67,9 @@ def row(offer: Offer, *, state: str, next_command: Command | None) -> Discovered
 def schema() -> dict[str, object]:
     """Return the JSON Schema of a discovery."""
     from loopx_host.documents import words
+    from loopx_host.documents.discovery_index import STATES
 
-    states = ["available", INSTALLED, UPGRADE_AVAILABLE, "ambiguous", "broken", "incompatible", "package_missing"]
+    states = [INSTALLED, UPGRADE_AVAILABLE, *STATES]
     row = words.object_of(
         {
             "id": words.NULLABLE_TEXT,

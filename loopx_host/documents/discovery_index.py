@@ -54,9 +54,9 @@ if TYPE_CHECKING:
 
 
 ID = "loopx_discovery_index_v1"
-AVAILABLE, AMBIGUOUS, BROKEN, INCOMPATIBLE, PACKAGE_MISSING = STATES = (
+AVAILABLE, AMBIGUOUS, BROKEN, INCOMPATIBLE, PACKAGE_MISSING, SHADOWED = STATES = (
     *("available", "ambiguous", "broken", "incompatible"),
-    "package_missing",
+    *("package_missing", "shadowed"),
 )
 
 

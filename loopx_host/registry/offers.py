@@ -1,14 +1,22 @@
 """What the environment offers: advertised extensions → one row each, whatever is broken about the others.
 
-Pure: the same advertisements in any order give the same rows. Every copy of an id that two distributions
-advertise is refused (contract section 3).
+Pure: the same advertisements in any order give the same rows. Every copy of an id that two distributions advertise is
+refused (contract section 3). Of one distribution installed twice the copy that Python finds first counts, and the
+other is shadowed.
 """
 
 from __future__ import annotations
 
 from loopx_host.core.errors import Refused
 from loopx_host.core.text import one_line
-from loopx_host.documents.discovery_index import AMBIGUOUS, AVAILABLE, BROKEN, INCOMPATIBLE, PACKAGE_MISSING
+from loopx_host.documents.discovery_index import (
+    AMBIGUOUS,
+    AVAILABLE,
+    BROKEN,
+    INCOMPATIBLE,
+    PACKAGE_MISSING,
+    SHADOWED,
+)
 from loopx_host.registry.load import load
 
 TYPE_CHECKING = False
@@ -30,9 +38,12 @@ _NAMED = 5  # of many carriers of one id
 
 
 class Advertised:
-    """One advertisement found in metadata. `code` and `reason` say why its manifest was not even looked for."""
+    """One advertisement found in metadata. `code` and `reason` say why its manifest was not even looked for.
 
-    __slots__ = ("code", "distribution", "id", "location", "manifest_path", "reason", "value")
+    `shadowed_by` is the metadata folder of the copy of the same distribution that Python finds before this one.
+    """
+
+    __slots__ = ("code", "distribution", "id", "location", "manifest_path", "reason", "shadowed_by", "value")
 
     def __init__(
         self,
@@ -44,7 +55,9 @@ class Advertised:
         manifest_path: str | None = None,
         code: str | None = None,
         reason: str | None = None,
+        shadowed_by: str | None = None,
     ) -> None:
+        self.shadowed_by = shadowed_by
         self.id = extension_id
         self.value = value
         self.distribution = distribution
@@ -66,16 +79,18 @@ def offers(
     open_manifest: Callable[[str], tuple[ManifestFolder, str]],
     check_schema: Callable[[Bundle], None] | None = None,
 ) -> list[Offer]:
-    """Return one row per advertisement, sorted by id and carrier."""
-    ordered = sorted(advertised, key=lambda one: (one.id, one.carrier, one.location, one.value))
+    """Return one row per advertisement, sorted by id and carrier; what is shadowed comes last."""
+    ordered = sorted(
+        advertised, key=lambda one: (one.id, one.shadowed_by is not None, one.carrier, one.location, one.value)
+    )
     copies: dict[str, list[Advertised]] = {}
-    for one in ordered:
+    for one in (one for one in ordered if one.shadowed_by is None):
         copies.setdefault(one.id, []).append(one)
 
     def read(path: str) -> Manifest:
         return load(*open_manifest(path), check_schema)
 
-    return [_row(one, copies[one.id], read) for one in ordered]
+    return [_row(one, copies.get(one.id, []), read) for one in ordered]
 
 
 def _row(one: Advertised, copies: list[Advertised], read: Callable[[str], Manifest]) -> Offer:
@@ -94,6 +109,9 @@ def _row(one: Advertised, copies: list[Advertised], read: Callable[[str], Manife
         "code": one.code,
         "reason": one.reason,
     }
+    if one.shadowed_by is not None:
+        reason = f"{one.carrier} in {one.location} is shadowed: Python finds the copy in {one.shadowed_by} first"
+        return {**row, "state": SHADOWED, "code": "distribution_shadowed", "reason": reason}
     if one.code is None and one.id and len(copies) > 1:
         reason = f"`{one.id}` comes from {_named(copies)}"
         return {**row, "state": AMBIGUOUS, "code": "extension_ambiguous", "reason": reason}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from loopx_host.lifecycle.extensions.ports import Finding
     from loopx_host.registry.catalog import TrainMember
 
-STATES = {"available", "ambiguous", "broken", "incompatible", "package_missing"}
+STATES = {"available", "ambiguous", "broken", "incompatible", "package_missing", "shadowed"}
 TEXTS = {
     "sound": manifest("a"),
     "other": manifest("b", "2.0"),
@@ -48,6 +48,7 @@ def advertisements(draw: st.DrawFn) -> Advertised:
         manifest_path=None if code else f"/{draw(st.sampled_from(sorted(TEXTS)))}/extension.toml",
         code=code,
         reason="why" if code else None,
+        shadowed_by=draw(st.sampled_from([None, None, None, "/site/first"])),
     )
 
 
@@ -103,7 +104,7 @@ def asked(name: str, rows: Any) -> str | Refused:
 @given(st.lists(advertisements(), max_size=8), st.sampled_from(["a", "b", "odd id", "nothing"]))
 def test_an_id_leads_to_the_manifest_of_its_one_sound_offer_or_is_refused(made: list[Advertised], name: str) -> None:
     rows = offers(made, opening)
-    mine = [row for row in rows if row["id"] == name]
+    mine = [row for row in rows if row["id"] == name and row["state"] != "shadowed"]
 
     answer = asked(name, rows)
 

@@ -54,7 +54,10 @@ class Found:
         if one.distribution is not None and one.manifest_path is not None:
             name = distributions.normalised(one.distribution["name"])
             key = (one.id, one.value, name, os.path.realpath(one.manifest_path))
-        self._advertised[key] = min(self._advertised.get(key, one), one, key=_standing)
+        other = self._advertised.get(key, one)
+        shadowed_by = one.shadowed_by if other.shadowed_by else None  # what leads to one manifest is one copy of it
+        self._advertised[key] = min(other, one, key=_standing)
+        self._advertised[key].shadowed_by = shadowed_by
 
 
 def discover(glance: Glance) -> Found:
@@ -63,9 +66,13 @@ def discover(glance: Glance) -> Found:
     places = search_path.directories()
     for archive in search_path.archives():
         found.add(_archive(archive))
+    first: dict[str, str] = {}
     for place in places:
+        here = distributions.by_name(place)
         for distribution in _candidates(place):
-            _read(distribution, places, found, glance)
+            shadowed_by = first.get(distributions.name_of(os.path.basename(distribution.path)))
+            _read(distribution, places, found, glance, visible(shadowed_by) if shadowed_by else None)
+        first = {**here, **first}
     return found
 
 
@@ -89,20 +96,26 @@ def _mentions_us(path: str) -> bool:
         return False
 
 
-def _read(distribution: Installed, places: list[str], found: Found, glance: Glance) -> None:
+def _read(distribution: Installed, places: list[str], found: Found, glance: Glance, shadowed_by: str | None) -> None:
+    """Take in what one distribution advertises; of a shadowed copy no command counts."""
     for path in (distribution.path, *(os.path.join(distribution.path, name) for name in _DECIDING)):
         glance(path)
     entry_points = distribution.entry_points()
     own = [one for one in entry_points if one.group == EXTENSIONS]
     if distribution.damage is not None:
         for name in sorted({one.name for one in own}) or [""]:
-            found.add(_damaged(distribution, name))
+            damaged = _damaged(distribution, name)
+            damaged.shadowed_by = shadowed_by
+            found.add(damaged)
         return
-    found.commands += [(one.name, distribution.name) for one in entry_points if one.group == COMMANDS]
+    if shadowed_by is None:
+        found.commands += [(one.name, distribution.name) for one in entry_points if one.group == COMMANDS]
     for pointer in source_trees.pointers(distribution):
         glance(pointer)
     for one in {(entry.name, entry.value): entry for entry in own}.values():
-        found.add(_advertised(one, distribution, places, glance))
+        advertised = _advertised(one, distribution, places, glance)
+        advertised.shadowed_by = shadowed_by
+        found.add(advertised)
 
 
 def _advertised(entry: EntryPoint, distribution: Installed, places: list[str], glance: Glance) -> Advertised:

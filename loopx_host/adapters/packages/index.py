@@ -124,7 +124,8 @@ def _build(path: str) -> list[Offer]:
 
     rows = offers(found.advertised, opened, ForkedJudge().check)
     for row in rows:
-        row["commands"] = found.commands_of(row["distribution"])
+        is_shadowed = row["state"] == discovery_index.SHADOWED
+        row["commands"] = [] if is_shadowed else found.commands_of(row["distribution"])
     if watch.is_still:
         document = discovery_index.index(search_path.search_path(), watch.rows, rows)
         _write(path, json.dumps(document).encode("ascii"))

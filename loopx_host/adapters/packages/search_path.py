@@ -1,4 +1,4 @@
-"""Where packages are looked for: the search path of this interpreter, and the site directories of another."""
+"""Where packages are looked for: the search path of this interpreter."""
 
 from __future__ import annotations
 
@@ -29,26 +29,6 @@ def directories() -> list[str]:
 def archives() -> list[str]:
     """Return the files of the search path: zip archives, in which no extension is looked for."""
     return [place for place in search_path() if os.path.isfile(place)]
-
-
-def site_directories(program: str) -> list[str]:
-    """Return the site directories of the environment that `program`, a launcher or interpreter, belongs to.
-
-    They lie below the prefix whose ``bin`` holds it; a file elsewhere belongs to no environment.
-    """
-    import glob  # and with it re, which the top help does not need
-
-    prefix = os.path.dirname(os.path.dirname(program))
-    pattern = os.path.join(glob.escape(prefix), "lib", "python3*", "*-packages")
-    return sorted(os.path.realpath(place) for place in glob.glob(pattern) if os.path.isdir(place))
-
-
-def user_site_directories() -> list[str]:
-    """Return the per-user site directories, which interpreters outside virtual environments read."""
-    import glob
-
-    pattern = os.path.join(glob.escape(os.path.expanduser("~/.local/lib")), "python3*", "site-packages")
-    return sorted(os.path.realpath(place) for place in glob.glob(pattern) if os.path.isdir(place))
 
 
 def _has_cwd() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopx_host.core.errors import Refused
 from loopx_host.documents import host_doctor as document
+from loopx_host.documents.discovery_index import AVAILABLE, SHADOWED
 from loopx_host.documents.host_doctor import check
 from loopx_host.lifecycle.extensions.prerequisites import prerequisite_refusal
 from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
@@ -99,7 +100,7 @@ def _containment_check(reach: Reach) -> Check:
 
 def _environment_rows(discovery: Discovery) -> list[Check]:
     rows, index = discovery.offers(rebuild=False)
-    broken = [row for row in rows if row["state"] != "available"]
+    broken = [row for row in rows if row["state"] not in (AVAILABLE, SHADOWED)]  # the other is a finding of its own
     made = [check("index", OK, str(index["path"]), f"{index['status']}, {len(rows)} extensions offered")]
     made += [
         check(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
+from loopx_host.documents.discovery_index import SHADOWED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def only_offer(extension_id: str, verb: str, rows: list[Offer]) -> str:
 
     Raises Refused: `extension_not_offered`, `extension_ambiguous` naming every carrier, `extension_broken`.
     """
-    offers = [row for row in rows if row["id"] == extension_id]
+    own = [row for row in rows if row["id"] == extension_id]
+    offers = [row for row in own if row["state"] != SHADOWED] or own[:1]
     shown, discover = one_line(extension_id, 60), ("extension", "discover")
     if not offers:
         raise refusal(

@@ -97,23 +97,13 @@ def duplicates(environment: Environment) -> None:
     offering(environment.sites[1], "contested", name="second-carrier", version="7.0")
 
 
-def same_distribution_twice(environment: Environment) -> None:
-    offering(environment.site, "contested", name="carrier")
-    offering(environment.sites[1], "contested", name="carrier", version="2.0")
-
-
-def same_version_twice(environment: Environment) -> None:
-    offering(environment.site, "contested", name="carrier")
-    offering(environment.sites[1], "contested", name="carrier", text=manifest("contested", timeout_seconds=9))
-
-
 def one_without_its_package(environment: Environment) -> None:
     offering(environment.site, "contested", name="second-carrier")
     distribution(environment.sites[1], "a-carrier", groups={"loopx.extensions": {"contested": "gone"}})
 
 
 @pytest.mark.req("M049")
-@pytest.mark.parametrize("copies", [duplicates, same_distribution_twice, same_version_twice])
+@pytest.mark.parametrize("copies", [duplicates])
 def test_every_copy_of_an_id_is_ambiguous_and_names_both_whatever_the_order(
     environment: Environment, copies: object
 ) -> None:
@@ -132,7 +122,7 @@ def test_every_copy_of_an_id_is_ambiguous_and_names_both_whatever_the_order(
 
 
 @pytest.mark.req("M049")
-@pytest.mark.parametrize("copies", [duplicates, same_distribution_twice, same_version_twice, one_without_its_package])
+@pytest.mark.parametrize("copies", [duplicates, one_without_its_package])
 @pytest.mark.parametrize("backwards", [False, True])
 def test_an_ambiguous_id_is_refused_with_a_command_that_names_one_manifest(
     environment: Environment, copies: object, *, backwards: bool
@@ -149,6 +139,57 @@ def test_an_ambiguous_id_is_refused_with_a_command_that_names_one_manifest(
     assert not environment.state_file.exists()
     assert helped.status == 0, helped
     assert helped.document["extension_id"] == "contested"
+
+
+# --- copies of one distribution -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def overlaid(environment: Environment) -> Environment:
+    """One distribution on two places of the search path; the second copy offers more."""
+    offering(environment.site, "contested", name="carrier")
+    files = {f"{name}/extension.toml": manifest(name, "2.0") for name in ("contested", "extra")}
+    groups = {
+        "loopx.extensions": {"contested": "contested", "extra": "extra"},
+        "loopx.commands": {"roar": "contested:roar"},
+    }
+    distribution(environment.sites[1], "carrier", "2.0", groups=groups, files=files)
+    return environment
+
+
+@pytest.mark.req("M049")
+def test_of_two_copies_of_one_distribution_the_first_is_offered_and_the_other_shadowed(overlaid: Environment) -> None:
+    rows = overlaid.offers()
+
+    assert [(row["id"], row["state"], row["version"]) for row in rows] == [
+        ("contested", "available", "1.0"),
+        ("contested", "shadowed", None),
+        ("extra", "shadowed", None),
+    ]
+    for row in rows[1:]:
+        assert all(str(site) in row["reason"] for site in overlaid.sites)
+        assert (row["code"], row["commands"], row["next_command"]) == ("distribution_shadowed", [], None)
+
+
+@pytest.mark.req("M049")
+def test_which_copy_is_the_first_is_decided_by_the_search_path(overlaid: Environment) -> None:
+    overlaid.look_in(*reversed(overlaid.sites))
+
+    assert [(row["id"], row["state"], row["version"]) for row in overlaid.offers()] == [
+        ("contested", "available", "2.0"),
+        ("contested", "shadowed", None),
+        ("extra", "available", "2.0"),
+    ]
+
+
+@pytest.mark.req("M049")
+def test_an_overlaid_extension_is_installed_and_the_extra_one_is_not(overlaid: Environment) -> None:
+    refused = overlaid("extension", "install", "extra", "--execute")
+
+    overlaid.install_id("contested")
+
+    assert (refused.status, refused.code) == (EXIT_REFUSED, "extension_broken")
+    assert [row["id"] for row in overlaid.rows()] == ["contested"]
 
 
 @pytest.mark.req("M049")

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from loopx_host.core.errors import Refused
+from loopx_host.lifecycle.extensions.offers import only_offer
 from loopx_host.registry.offers import Advertised, offers
 from tests.support.fakes import MemoryFolder
 from tests.support.packages import manifest
@@ -45,6 +47,29 @@ def test_three_copies_are_each_ambiguous_and_name_all_three() -> None:
 
     assert {row["state"] for row in rows} == {"ambiguous"}
     assert all(name in row["reason"] for row in rows for name in ("one", "two", "three"))
+
+
+@pytest.mark.parametrize("version", ["0.5", "1.0", "2.0"])
+def test_a_copy_that_python_does_not_find_first_is_shadowed_and_names_both_places(version: str) -> None:
+    behind = advertised(version=version)
+    behind.location, behind.shadowed_by = "/second/carrier.dist-info", "/first/carrier.dist-info"
+
+    first, second = (row for row in offers([behind, advertised()], opening))
+
+    assert (first["state"], second["state"], second["code"]) == ("available", "shadowed", "distribution_shadowed")
+    assert all(place in str(second["reason"]) for place in ("/first", "/second"))
+
+
+def test_an_id_that_only_a_shadowed_copy_has_is_not_offered() -> None:
+    extra = advertised("extra")
+    extra.shadowed_by = "/first/carrier.dist-info"
+
+    rows = offers([extra, advertised()], opening)
+
+    with pytest.raises(Refused) as caught:
+        only_offer("extra", "install", rows)
+    assert caught.value.code == "extension_broken"
+    assert only_offer("vane", "install", rows) == "/made/up/vane/extension.toml"
 
 
 def test_copies_of_one_carrier_are_told_apart_by_their_places() -> None:
