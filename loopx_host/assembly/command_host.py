@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 
 
 class LocalCommandHost:
-    """The `CommandHost` of the hooks; every call is the same as from the command line, and refused the same."""
+    """The `CommandHost` of the hooks; every call is the same as from the command line, and refused the same.
 
-    def __init__(self, ports: CommandPorts) -> None:
+    Without `execute`, which the caller gives on the command line and no package does, every call is a preview.
+    """
+
+    def __init__(self, ports: CommandPorts, *, execute: bool) -> None:
         self._ports = ports
+        self._execute = execute
 
     def invoke(
         self,
@@ -33,7 +37,7 @@ class LocalCommandHost:
         goal_id: str,
         references: Mapping[str, str] | None = None,
     ) -> Invocation:
-        """Invoke a bound read-only operation and return its receipt. Raises Refused."""
+        """Invoke a bound read-only operation, or preview it, and return its receipt. Raises Refused."""
         from loopx_host.lifecycle.goals.invoke import InvokeRequest
         from loopx_host.lifecycle.goals.invoke import invoke as invoke_operation
 
@@ -43,7 +47,7 @@ class LocalCommandHost:
             goal_id=goal_id,
             operation_id=operation,
             references=dict(references or {}),
-            execute=True,
+            execute=self._execute,
         )
         return invoke_operation(request, self._ports)
 
@@ -55,10 +59,10 @@ class LocalCommandHost:
         *,
         references: Mapping[str, str] | None = None,
     ) -> PublishReceipt:
-        """Publish a view on a surface of an extension and return the receipt. Raises Refused."""
+        """Publish a view on a surface of an extension, or preview it, and return the receipt. Raises Refused."""
         from loopx_host.lifecycle.dispatch.publish_projection import PublishRequest, publish_projection
 
         request = PublishRequest(
-            extension_id, surface, encode_request(input), execute=True, references=dict(references or {})
+            extension_id, surface, encode_request(input), execute=self._execute, references=dict(references or {})
         )
         return publish_projection(request, self._ports)

@@ -289,9 +289,8 @@ class Container:
 
         return StartUp(self.interrupts)
 
-    @property
-    def command_host(self) -> LocalCommandHost:
-        """The host as a package's command sees it."""
+    def command_host(self, *, execute: bool) -> LocalCommandHost:
+        """Return the host as a package's command sees it; without `execute` all it does is preview."""
         from loopx_host.assembly.command_host import LocalCommandHost
 
-        return LocalCommandHost(self)
+        return LocalCommandHost(self, execute=execute)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.cli.index import COMMON, FORMATS, GROUPS, HELP_FLAGS, find
+from loopx_host.cli.index import COMMON, FORMATS, GROUPS, HELP_FLAGS, OF_PACKAGES, find
 from loopx_host.core.errors import Refused, refusal
 from loopx_host.core.text import one_line, visible
 
@@ -64,6 +64,20 @@ class CommandLine:
     def may_be_of_package(self) -> bool:
         """Whether a package may bring the command: its first word is neither a group of ours nor an option."""
         return self.words[0] not in GROUPS and not self.words[0].startswith("-")
+
+    @property
+    def of_package(self) -> tuple[str, list[str], bool]:
+        """Name and arguments of a package's command, and whether ``--execute`` is given, which is the host's to read.
+
+        Raises Refused `usage_error`.
+        """
+        name, *words = self.words
+        end = words.index("--") if "--" in words else len(words)
+        own = [word for word in words[:end] if word.partition("=")[0] not in OF_PACKAGES]
+        given = set(words[:end]) - set(own)
+        if given - OF_PACKAGES.keys():
+            raise usage("--execute takes no value", (name,))
+        return name, [*own, *words[end:]], bool(given)
 
     @property
     def repeated(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ Words and flags only: a script never calls loopx, so completing costs nothing an
 
 from __future__ import annotations
 
-from loopx_host.cli.index import COMMON, FORMATS, ROWS
+from loopx_host.cli.index import COMMON, FORMATS, OF_PACKAGES, ROWS
 from loopx_host.cli.route import routes
 
 TYPE_CHECKING = False
@@ -44,6 +44,11 @@ def flags(route: Route) -> list[str]:
     return [*own, *COMMON, "--help"]
 
 
+def flags_of_packages() -> list[str]:
+    """Return the flags that every command of a package takes; what else it takes only the package knows."""
+    return [*OF_PACKAGES, *COMMON, "--help"]
+
+
 def choices(route: Route) -> list[str]:
     """Return the words that the positional argument of a command may be; empty when it is anything."""
     positional = (argument for argument in route.arguments if not argument.names[0].startswith("-"))
@@ -70,6 +75,7 @@ def _bash() -> str:
         for first in first_words()
         if second_words(first)
     )
+    ours = "|".join(f'"{first} "*' for first in first_words())
     return f"""\
 # loopx completion for bash: source <(loopx completions bash)
 _loopx() {{
@@ -90,6 +96,8 @@ _loopx() {{
         "") words="{" ".join([*first_words(), *COMMON, "--help", "--version"])}" ;;
 {groups}
 {cases}
+        {ours}) ;;
+        *) words="{" ".join(flags_of_packages())}" ;;
     esac
     COMPREPLY=($(compgen -W "$words" -- "$word"))
 }}
@@ -123,6 +131,8 @@ def _fish() -> str:
         seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in route.words)
         lines += [f"complete -c loopx -n '{seen}' -l {flag.lstrip('-')}{_value(flag)}" for flag in flags(route)]
         lines += [f"complete -c loopx -n '{seen}' -a {word}" for word in choices(route)]
+    ours = f"not __fish_use_subcommand; and not __fish_seen_subcommand_from {' '.join(first_words())}"
+    lines += [f"complete -c loopx -n '{ours}' -l {flag.lstrip('-')}{_value(flag)}" for flag in flags_of_packages()]
     lines += [f"complete -c loopx -n __fish_use_subcommand -l {flag.lstrip('-')}{_value(flag)}" for flag in COMMON]
     lines += [f"complete -c loopx -n __fish_use_subcommand -l {name}" for name in ("help", "version")]
     return "\n".join(lines) + "\n"

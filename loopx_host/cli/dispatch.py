@@ -92,7 +92,7 @@ def _serve_words(line: CommandLine) -> Answer:
     """Serve a command that a package brings, or show the help of a group. Raises Refused `unknown_command`."""
     receipt = None
     if line.may_be_of_package:
-        receipt = _call(line, lambda container: _package_command(line.words, container))
+        receipt = _call(line, lambda container: _package_command(line, container))
     if receipt is None:
         from loopx_host.cli.help import group_help
 
@@ -101,11 +101,11 @@ def _serve_words(line: CommandLine) -> Answer:
     return Answer(receipt, 0 if receipt["ok"] else failed, "foreign")
 
 
-def _package_command(words: tuple[str, ...], container: Container) -> dict[str, object] | None:
+def _package_command(line: CommandLine, container: Container) -> dict[str, object] | None:
     from loopx_host.lifecycle.dispatch.package_command import PackageCommandRequest, package_command
 
-    name, *arguments = words
-    return package_command(PackageCommandRequest(name, arguments), container)
+    name, arguments, execute = line.of_package
+    return package_command(PackageCommandRequest(name, arguments, execute=execute), container)
 
 
 def _call(line: CommandLine, serve: Callable[[Container], Document]) -> Document:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopx_host.cli.index import COMMON, GROUPS, HELP_FLAGS, ROWS
+from loopx_host.cli.index import COMMON, GROUPS, HELP_FLAGS, OF_PACKAGES, ROWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from loopx_host.assembly.container import Container
     from loopx_host.core.errors import Refused
@@ -28,6 +28,9 @@ options of every command:
 {options}
   --help, --version
 
+options of every command of a package:
+{of_packages}
+
 example:
   loopx extension run loopx-text-stats --input-json request.json --execute
 """
@@ -48,10 +51,8 @@ def top_help(package_commands: Iterable[list[str]] | None) -> str:
         commands.append(UNKNOWN_PACKAGES)
     else:
         commands += [_line(name, f"{summary} ({state})") for name, summary, state in package_commands]
-    options = [
-        f"  {flag if value is None else f'{flag} {value}':<{_OPTION}}{text}" for flag, (value, text) in COMMON.items()
-    ]
-    return _TOP.format(commands="\n".join(commands), options="\n".join(options))
+    options, of_packages = ("\n".join(_options(table)) for table in (COMMON, OF_PACKAGES))
+    return _TOP.format(commands="\n".join(commands), options=options, of_packages=of_packages)
 
 
 def group_help(words: tuple[str, ...]) -> str:
@@ -61,6 +62,11 @@ def group_help(words: tuple[str, ...]) -> str:
         raise _unknown(words[:2] if group in GROUPS else words[:1])
     commands = [_line(" ".join(row.words), row.summary) for row in ROWS if row.words[0] == group]
     return f"usage: loopx {group} <command> [options]\n\n{GROUPS[group]}\n\ncommands:\n" + "\n".join(commands) + "\n"
+
+
+def _options(table: Mapping[str, tuple[str | None, str]]) -> Iterator[str]:
+    for flag, (value, text) in table.items():
+        yield f"  {flag if value is None else f'{flag} {value}':<{_OPTION}}{text}"
 
 
 def _line(name: str, summary: str) -> str:

@@ -239,6 +239,8 @@ COMMON = {
     "--no-extensions": (None, "run nothing that an extension brought, as LOOPX_NO_EXTENSIONS=1 does"),
     "--debug": (None, "show a traceback when loopx itself fails"),
 }
+# The options of every command that a package brings; the host reads them, the package never sees them.
+OF_PACKAGES = {"--execute": (None, "do it; without this the command only says what it would do")}
 
 
 def find(words: tuple[str, ...]) -> Row | None:

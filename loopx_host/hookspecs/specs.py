@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 class CommandHost(Protocol):
-    """What a package's command may ask of the host; every call is refused as it is from the command line."""
+    """What a package's command may ask of the host; every call is refused as it is from the command line.
+
+    Unless the caller gave ``--execute``, every call is a preview: it starts nothing and writes nothing.
+    """
 
     def invoke(
         self,
@@ -29,7 +32,7 @@ class CommandHost(Protocol):
         """Run one bound, read-only operation as `loopx capability invoke` would. Raises Refused.
 
         `references` maps the names that the operation's permission opens to paths. The result of a call that
-        succeeded is in `provider_result` of the receipt.
+        succeeded is in `provider_result` of the receipt; a preview has none, and `executed` is false.
         """
         ...
 
@@ -130,9 +133,12 @@ def loopx_run_command(arguments: list[str], host: CommandHost) -> Mapping[str, o
     **With.** `arguments`: the words after the name. `host`, a `loopx_host.CommandHost`:
     `host.invoke(capability_id, operation, input, goal_id=..., references=None)` runs a bound operation,
     `host.publish(extension_id, surface, input, references=None)` publishes a view. Both return a receipt and
-    raise `Refused`; a command need not catch it.
+    raise `Refused`; a command need not catch it. The host itself reads `--execute`, wherever it stands before `--`:
+    without it every call is a preview that starts nothing and writes nothing, and its receipt has `executed` false.
 
-    **Answer.** One JSON object, which the host prints. `None` is no answer and refused with `plugin_hook_failed`.
+    **Answer.** One JSON object with `ok` and `schema_version`, which the host prints with `dry_run` and `executed`:
+    whether `--execute` was given, and whether the command was executed, unless it says itself that it was not.
+    `None` is no answer and refused with `plugin_hook_failed`.
 
     **A raise.** A `Refused` is the command's refusal as it is; anything else, `SystemExit` included, is
     `plugin_hook_failed`. Printed text does not reach the caller's terminal; the end of it is shown with the refusal.

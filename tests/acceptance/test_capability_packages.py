@@ -152,7 +152,7 @@ def test_the_domain_check_denies_what_the_schema_lets_through(health: Host) -> N
 
 
 def test_the_command_reports_under_the_receipt_of_a_governed_call(health: Host) -> None:
-    answer = health("repo-health", str(health.project), *GOAL, "--large-file-kb", "1")
+    answer = health("repo-health", str(health.project), *GOAL, "--large-file-kb", "1", "--execute")
 
     document = answer.document
     assert (answer.status, document["schema_version"]) == (0, "loopx_repo_health_report_v0")
@@ -162,14 +162,20 @@ def test_the_command_reports_under_the_receipt_of_a_governed_call(health: Host) 
 
 
 def test_the_command_fails_where_there_is_no_repository(health: Host) -> None:
-    answer = health("repo-health", str(health.notes), *GOAL)
+    answer = health("repo-health", str(health.notes), *GOAL, "--execute")
 
     assert (answer.status, answer.document["ok"], answer.document["observation"]) == (1, False, None)
 
 
-def test_the_command_publishes_when_it_is_asked_to(health: Host) -> None:
-    document = health("repo-health", str(health.project), *GOAL, "--publish").document
+@pytest.mark.req("X10")
+def test_the_command_publishes_when_it_is_asked_to_and_told_to_do_it(health: Host) -> None:
+    before = health.surface()
+    preview = health("repo-health", str(health.project), *GOAL, "--publish").document
+    untouched = health.surface()
 
+    document = health("repo-health", str(health.project), *GOAL, "--publish", "--execute").document
+
+    assert (preview["executed"], preview["observation"], untouched) == (False, None, before)
     assert document["publication"]["status"] == "published"
     assert health.surface()["payload_sha256"] == document["publication"]["payload_sha256"]
 

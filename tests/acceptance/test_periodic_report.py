@@ -197,7 +197,7 @@ def test_with_recall_the_notes_it_finds_become_a_section(host: Installed, tmp_pa
     (notes / "other.md").write_text("# Lunch\n\nSoup.\n", encoding="utf-8")
     words = ("--as", "json", "--notes", str(notes), "--query", "latency queue")
 
-    answer = host("periodic-report", str(report), "--goal-id", "g2", *words)
+    answer = host("periodic-report", str(report), "--goal-id", "g2", *words, "--execute")
 
     section = json.loads(answer.document["text"])["sections"][-1]
     assert (answer.status, answer.document["related_notes"]) == (0, 1)

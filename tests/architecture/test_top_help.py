@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from loopx_host.cli.help import UNKNOWN_PACKAGES, top_help
-from loopx_host.cli.index import COMMON, FORMATS
+from loopx_host.cli.index import COMMON, FORMATS, OF_PACKAGES
 from loopx_host.cli.route import routes
 
 TOP_HELP = top_help([])
@@ -31,6 +31,12 @@ def test_it_lists_every_common_option_with_its_help() -> None:
     listed = {line.split()[0]: re.split(r"\s{2,}", line, maxsplit=1)[1] for line in lines}
 
     assert listed == {flag: text for flag, (_, text) in COMMON.items()}
+
+
+def test_it_lists_every_option_of_the_commands_of_packages_with_its_help() -> None:
+    listed = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in block("options of every command of a package"))
+
+    assert listed == {flag: text for flag, (_, text) in OF_PACKAGES.items()}
 
 
 def test_an_option_shows_a_value_exactly_when_it_takes_one() -> None:
@@ -63,6 +69,9 @@ def test_no_words_are_too_long_for_their_column() -> None:
 
 def test_the_commands_of_packages_follow_our_own() -> None:
     assert top_help([["repo-health", "Look at a repository", "off"]]) == TOP_HELP.replace(
-        "\n\noptions of", "\n  repo-health                   Look at a repository (off)\n\noptions of"
+        "\n\noptions of every command:",
+        "\n  repo-health                   Look at a repository (off)\n\noptions of every command:",
     )
-    assert top_help(None) == TOP_HELP.replace("\n\noptions of", f"\n{UNKNOWN_PACKAGES}\n\noptions of")
+    assert top_help(None) == TOP_HELP.replace(
+        "\n\noptions of every command:", f"\n{UNKNOWN_PACKAGES}\n\noptions of every command:"
+    )

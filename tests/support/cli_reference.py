@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loopx_host.cli.index import COMMON, GROUPS
+from loopx_host.cli.index import COMMON, GROUPS, OF_PACKAGES
 from loopx_host.cli.route import routes
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ def _lines() -> Iterator[str]:
     for flag, (value, text) in COMMON.items():
         yield f"| `{flag}{' ' + _metavar(flag) if value is not None else ''}` | {_cell(text)} |\n"
     yield "| `--help`, `-h` | show how the command is written |\n"
+    yield "\nEvery command of a package takes these too; the host reads them, wherever they stand before `--`:\n\n"
+    yield "| option | what it does |\n|---|---|\n"
+    for flag, (_, text) in OF_PACKAGES.items():
+        yield f"| `{flag}` | {_cell(text)} |\n"
     for group, summary in GROUPS.items():
         yield f"\n## loopx {group}\n\n{_sentence(summary)}\n"
         yield from (line for route in routes() if route.words[0] == group for line in _route(route))

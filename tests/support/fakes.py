@@ -472,7 +472,6 @@ class World:
         self.discovery = ScriptedDiscovery()
         self.sources = MemorySources()
         self.containment_probe = ScriptedContainmentProbe()
-        self.command_host = object()
         self.is_off = False
         # Each fake stands where its port is asked for; the type checker compares them here.
         _: tuple[StateStore, Packages, Processes, Clock] = (self.store, self.packages, self.processes, self.clock)
@@ -584,9 +583,13 @@ class World:
         defaults = {"goal_id": "g1", "operation_id": "inspect", "references": {"repo": "here"}, "execute": True}
         return invoke(InvokeRequest(capability_id, request, **{**defaults, **settings}), self)
 
-    def command(self, name: str, *arguments: str) -> dict[str, Any] | None:
-        """Call the verb behind the command of a package."""
-        return package_command(PackageCommandRequest(name, list(arguments)), self)
+    def command_host(self, *, execute: bool) -> object:
+        """Return what a scripted command is given and never uses."""
+        return execute
+
+    def command(self, name: str, *arguments: str, execute: bool = True) -> dict[str, Any] | None:
+        """Call the verb behind the command of a package, executed unless told otherwise."""
+        return package_command(PackageCommandRequest(name, list(arguments), execute=execute), self)
 
     def raw(self, extension_id: str = "probe-me") -> dict[str, Any]:
         """Return the entry as it stands in the state file."""

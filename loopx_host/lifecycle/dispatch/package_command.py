@@ -20,20 +20,23 @@ if TYPE_CHECKING:
     class PackageCommandPorts(HasStore, HasPackages, HasDiscovery, HasPlugins, HasSwitch, Protocol):
         """What running a package's command needs."""
 
-        @property
-        def command_host(self) -> object:
-            """What the command may ask of the host (`hookspecs.specs.CommandHost`)."""
+        def command_host(self, *, execute: bool) -> object:
+            """Return what the command may ask of the host (`hookspecs.specs.CommandHost`)."""
             ...
 
 
 class PackageCommandRequest:
-    """Run the command `name` of a package with `arguments`, everything after its name."""
+    """Run the command `name` of a package with `arguments`, everything after its name but the host's own options.
 
-    __slots__ = ("arguments", "name")
+    Without `execute` whatever it asks of the host is a preview.
+    """
 
-    def __init__(self, name: str, arguments: list[str]) -> None:
+    __slots__ = ("arguments", "execute", "name")
+
+    def __init__(self, name: str, arguments: list[str], *, execute: bool) -> None:
         self.name = name
         self.arguments = arguments
+        self.execute = execute
 
 
 def package_command(request: PackageCommandRequest, ports: PackageCommandPorts) -> dict[str, object] | None:
@@ -50,8 +53,9 @@ def package_command(request: PackageCommandRequest, ports: PackageCommandPorts) 
     if carrying:
         refuse_when_off(ports)
         entry = _activated(name, carrying, packages)
-        document = ports.plugins.command(Activation.of(entry), name, request.arguments, ports.command_host)
-        return _checked(name, entry, document)
+        host = ports.command_host(execute=request.execute)
+        document = ports.plugins.command(Activation.of(entry), name, request.arguments, host)
+        return _stamped(_checked(name, entry, document), execute=request.execute)
     refused = _not_trusted(name, ports.discovery, {entry.id for entry in entries})
     if refused is not None:
         refuse_when_off(ports)
@@ -80,6 +84,12 @@ def _checked(name: str, entry: Entry, document: dict[str, object]) -> dict[str, 
         hint="a command answers with one JSON object that has both",
         next_command=("extension", "disable", entry.id, "--execute"),
     )
+
+
+def _stamped(document: dict[str, object], *, execute: bool) -> dict[str, object]:
+    """Return what a command answered with the host's word on whether it was executed; its own may only be a no."""
+    executed = execute and document.get("executed") is not False
+    return {**document, "dry_run": not execute, "executed": executed}
 
 
 def _activated(name: str, carrying: list[Entry], packages: Packages) -> Entry:

@@ -46,12 +46,12 @@ class Recorded:
     ) -> Any:
         self.asked.append((capability_id, operation, input, goal_id, references))
         if capability_id == "periodic-report":
-            return {"ok": True, "provider_result": {"observations": [render(input, {})]}}
+            return {"ok": True, "executed": True, "provider_result": {"observations": [render(input, {})]}}
         if isinstance(self.recall, Refused):
             raise self.recall
         if isinstance(self.recall, str):
-            return {"ok": False, "failure_kind": self.recall, "provider_result": None}
-        return {"ok": True, "provider_result": {"observations": self.recall}}
+            return {"ok": False, "executed": True, "failure_kind": self.recall, "provider_result": None}
+        return {"ok": True, "executed": True, "provider_result": {"observations": self.recall}}
 
     def publish(
         self,

@@ -17,11 +17,12 @@ Row = Any
 class Host:
     """Inspects for real, without a sandbox, and publishes nowhere."""
 
-    def __init__(self, *, succeeds: bool = True, publishes: bool = True) -> None:
+    def __init__(self, *, succeeds: bool = True, publishes: bool = True, executes: bool = True) -> None:
         self.calls: list[tuple[Any, ...]] = []
         self.published: list[tuple[Any, ...]] = []
         self.succeeds = succeeds
         self.publishes = publishes
+        self.executes = executes
 
     def invoke(
         self,
@@ -34,6 +35,9 @@ class Host:
     ) -> Row:
         self.calls.append((capability_id, operation, input, goal_id, references))
         receipt = {"invocation_id": "capability-" + "0" * 24, "request_digest": "sha256:" + "1" * 64, "more": 1}
+        receipt = {**receipt, "executed": self.executes}
+        if not self.executes:
+            return {**receipt, "ok": True, "would_refuse": None}
         if not self.succeeds:
             return {**receipt, "ok": False, "failure_kind": "timeout", "error": "it took too long"}
         return {
@@ -70,7 +74,7 @@ def test_a_report_holds_what_was_observed_and_by_which_call(folder: str) -> None
 
     document = run(host, folder, "--goal-id", "g1", "--large-file-kb", "7")
 
-    assert set(document) == {"ok", "schema_version", "observation", "receipt", "text"}
+    assert set(document) == {"ok", "schema_version", "observation", "receipt", "executed", "text"}
     assert (document["ok"], document["schema_version"]) == (True, "loopx_repo_health_report_v0")
     assert document["observation"]["todo"]["lines"] == 1
     assert set(document["receipt"]) == {"invocation_id", "request_digest"}
@@ -126,6 +130,16 @@ def test_a_call_that_fails_is_a_failure_with_its_kind(folder: str) -> None:
 
     assert (document["ok"], document["code"], document["observation"]) == (False, "timeout", None)
     assert host.published == []
+
+
+def test_a_preview_says_what_would_be_done_and_publishes_nothing(folder: str) -> None:
+    host = Host(executes=False)
+
+    document = run(host, folder, "--goal-id", "g1", "--publish")
+
+    assert (document["ok"], document["executed"], document["observation"]) == (True, False, None)
+    assert "--execute" in document["text"]
+    assert (len(host.calls), host.published) == (1, [])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loopx_host.cli.index import COMMON
+from loopx_host.cli.index import COMMON, OF_PACKAGES
 from loopx_host.cli.route import Route, routes
 from tests.support.cli import Loopx
 
@@ -91,6 +91,14 @@ def test_the_options_of_every_command_may_stand_first(route: Route, script: Path
 @needs_bash
 def test_the_first_word_may_be_an_option(script: Path) -> None:
     assert {*COMMON, "--help", "--version"} == set(offered(script, "--"))
+
+
+@needs_bash
+@pytest.mark.parametrize("words", [("repo-health",), ("repo-health", "project")])
+def test_a_command_of_a_package_is_offered_the_options_that_the_host_reads(
+    script: Path, words: tuple[str, ...]
+) -> None:
+    assert set(offered(script, *words, "--")) == {*COMMON, *OF_PACKAGES, "--help"}
 
 
 @needs_bash

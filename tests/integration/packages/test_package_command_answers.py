@@ -159,9 +159,12 @@ def test_what_a_command_asks_of_the_host_is_answered_with_the_receipt(tmp_path: 
     station.install_id("roar")
     station.bound()
 
-    answer = station("roar")
+    preview = station("roar")
+    answer = station("roar", "--execute")
 
-    assert answer.document["status"] == "succeeded"
+    assert (preview.document["status"], preview.document["executed"]) == ("ready", False)
+    assert "provider_result" not in preview.document
+    assert (answer.document["status"], answer.document["executed"]) == ("succeeded", True)
     assert answer.document["provider_result"]["observations"] == [{"kind": "fact"}]
 
 

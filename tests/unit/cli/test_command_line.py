@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopx_host.cli.command_line import CommandLine
+from tests.support.fakes import code_of
 
 
 def test_options_may_stand_before_and_after_the_words() -> None:
@@ -104,6 +105,27 @@ def test_which_help_is_asked_for(argv: list[str], top: bool, own: bool) -> None:
     line = CommandLine(argv)
 
     assert (line.wants_top_help, line.wants_help) == (top, own)
+
+
+@pytest.mark.req("X10")
+@pytest.mark.parametrize(
+    ("argv", "arguments", "execute"),
+    [
+        (["roar", "a", "--b", "c"], ["a", "--b", "c"], False),
+        (["roar", "--execute", "a"], ["a"], True),
+        (["--format", "json", "roar", "a", "--debug", "--execute"], ["a"], True),
+        (["roar", "a", "--", "--execute"], ["a", "--", "--execute"], False),
+        (["roar", "--executed"], ["--executed"], False),
+    ],
+)
+def test_whether_a_command_of_a_package_is_executed_is_read_by_the_host(
+    argv: list[str], arguments: list[str], execute: bool
+) -> None:
+    assert CommandLine(argv).of_package == ("roar", arguments, execute)
+
+
+def test_execute_takes_no_value() -> None:
+    assert code_of(lambda: CommandLine(["roar", "--execute=no"]).of_package) == "usage_error"
 
 
 @pytest.mark.parametrize(("word", "may"), [("repo-health", True), ("extension", False), ("--execute", False)])

@@ -43,7 +43,9 @@ def test_the_command_of_an_activated_package_is_run_with_its_arguments() -> None
 
     answer = made.command("roar", "loud", "--twice")
 
-    assert answer == {"ok": True, "schema_version": "made_up_v0", "name": "roar", "arguments": ["loud", "--twice"]}
+    stamped = {"dry_run": False, "executed": True}
+    said = {"ok": True, "schema_version": "made_up_v0", "name": "roar", "arguments": ["loud", "--twice"]}
+    assert answer == {**said, **stamped}
     assert made.plugins.commands == [("beast", "roar")]
 
 
@@ -221,3 +223,26 @@ def test_a_command_that_is_off_without_a_way_back_leads_to_the_list() -> None:
 
     assert (said.code, said.diagnostic.next_command) == ("command_not_activated", ("extension", "list"))
     assert said.diagnostic.hint == "activate it"
+
+
+@pytest.mark.req("X10", "M071")
+@pytest.mark.parametrize(
+    ("execute", "claims", "executed"),
+    [
+        (False, {}, False),
+        (False, {"executed": True, "dry_run": False}, False),
+        (True, {}, True),
+        (True, {"executed": False}, False),
+        (True, {"executed": "yes"}, True),
+    ],
+)
+def test_the_host_says_whether_a_command_was_executed_whatever_the_package_claims(
+    execute: bool, claims: dict[str, Any], executed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = carrying()
+    monkeypatch.setattr(made.plugins, "command", lambda *_: {"ok": True, "schema_version": "made_up_v0", **claims})
+
+    answer = made.command("roar", execute=execute)
+
+    assert answer is not None
+    assert (answer["dry_run"], answer["executed"]) == (not execute, executed)

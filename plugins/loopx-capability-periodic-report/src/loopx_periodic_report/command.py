@@ -39,7 +39,7 @@ class _UnusableError(Exception):
 
 @hookimpl(specname="loopx_run_command")
 def periodic_report(arguments: list[str], host: CommandHost) -> Mapping[str, object]:
-    """Render a report file for a goal; `text` is the page or the JSON document."""
+    """Render a report file for a goal; `text` is the page or the JSON document. A preview is the host's receipt."""
     try:
         asked = _parser().parse_args(arguments)
         if (asked.notes is None) != (asked.query is None):
@@ -82,6 +82,8 @@ def related_notes(host: CommandHost, goal_id: str, folder: str, query: str) -> t
         receipt = host.invoke("recall", "search", asked, goal_id=goal_id, references={"notes": folder})
     except Refused as refused:
         return None, _absent(refused.code)
+    if not receipt["executed"]:
+        return None, None  # a preview knows of no notes
     result = receipt.get("provider_result")
     if result is None:
         return None, _absent(str(receipt["failure_kind"]))

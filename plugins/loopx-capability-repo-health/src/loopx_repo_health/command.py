@@ -11,6 +11,7 @@ from loopx_repo_health.publication import REQUEST_SCHEMA, SURFACE
 from loopx_repo_health.view import repository_health_view
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import NotRequired, TypedDict
 
     from loopx_host import CommandHost
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
         schema_version: str
         observation: Observation | None
         receipt: Bound | None
+        executed: bool
         text: str
+        would_refuse: NotRequired[object]
         code: NotRequired[str]
         error: NotRequired[str]
         publication: NotRequired[dict[str, object]]
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
         ok: bool
         schema_version: str
+        executed: bool
         text: str
 
 
@@ -65,7 +69,7 @@ def repo_health(arguments: list[str], host: CommandHost) -> Report | Help:
     """Return one report; what the host refuses passes as it is."""
     parser = _parser()
     if {"-h", "--help"} & set(arguments):
-        return {"ok": True, "schema_version": HELP_SCHEMA, "text": parser.format_help()}
+        return {"ok": True, "schema_version": HELP_SCHEMA, "executed": False, "text": parser.format_help()}
     try:
         asked = parser.parse_args(arguments)
     except _WrongUsage as wrong:
@@ -74,6 +78,8 @@ def repo_health(arguments: list[str], host: CommandHost) -> Report | Help:
     references = {REFERENCE: asked.path}
     receipt = host.invoke("repo-health", "inspect", given, goal_id=asked.goal_id, references=references)
     bound: Bound = {"invocation_id": receipt["invocation_id"], "request_digest": receipt["request_digest"]}
+    if not receipt["executed"]:
+        return _previewed(asked, receipt.get("would_refuse"), bound)
     result = receipt.get("provider_result")
     if result is None:
         sentence = str(receipt["error"])
@@ -84,6 +90,7 @@ def repo_health(arguments: list[str], host: CommandHost) -> Report | Help:
         "schema_version": REPORT_SCHEMA,
         "observation": observation,
         "receipt": bound,
+        "executed": True,
         "text": summary(observation),
     }
     return _published(report, observation["now"], given, references, host) if asked.publish else report
@@ -117,6 +124,21 @@ def _published(
     return {**report, "ok": receipt["ok"], "publication": publication, "text": text}
 
 
+def _previewed(asked: argparse.Namespace, refused: Mapping[str, object] | None, bound: Bound) -> Report:
+    """Return what the host says of a call that was not made, and nothing of a repository that nobody looked at."""
+    would = f"would be refused: {refused['code']}" if refused else f"would inspect {asked.path} for {asked.goal_id}"
+    publishing = f", and publish it on {SURFACE}" if asked.publish and not refused else ""
+    return {
+        "ok": True,
+        "schema_version": REPORT_SCHEMA,
+        "observation": None,
+        "receipt": bound,
+        "executed": False,
+        "would_refuse": refused,
+        "text": f"{would}{publishing}; with --execute it is done\n",
+    }
+
+
 def _failed(code: str, sentence: str, *, text: str, receipt: Bound | None = None) -> Report:
     return {
         "ok": False,
@@ -125,6 +147,7 @@ def _failed(code: str, sentence: str, *, text: str, receipt: Bound | None = None
         "error": sentence,
         "observation": None,
         "receipt": receipt,
+        "executed": receipt is not None,
         "text": text,
     }
 
@@ -133,7 +156,8 @@ def _parser() -> _Parser:
     parser = _Parser(
         prog="loopx repo-health",
         description="facts about one git repository, for a goal that is bound to the capability repo-health",
-        epilog="bind a goal first: loopx capability bind repo-health --goal-id GOAL --operation inspect",
+        epilog="without --execute, which the host reads, this only says what it would do;"
+        " bind a goal first: loopx capability bind repo-health --goal-id GOAL --operation inspect",
         add_help=False,
         allow_abbrev=False,
         formatter_class=lambda prog: argparse.HelpFormatter(prog, width=HELP_WIDTH),
