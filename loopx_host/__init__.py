@@ -9,6 +9,7 @@ HOME = {
     "OperationFailed": "loopx_host.authoring.serving",
     "Refused": "loopx_host.core.errors",
     "conformance": "loopx_host.assembly.authors",
+    "governed_environment": "loopx_host.authoring.host_request",
     "governed_request": "loopx_host.authoring.host_request",
     "hookimpl": "loopx_host.hookspecs.markers",
     "run_manifest": "loopx_host.assembly.authors",
@@ -24,6 +25,7 @@ __all__ = [
     "Refused",
     "__version__",
     "conformance",
+    "governed_environment",
     "governed_request",
     "hookimpl",
     "run_manifest",
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from loopx_host.assembly.authors import conformance, run_manifest
     from loopx_host.assembly.host import Host
     from loopx_host.assembly.provider_streams import serve_operations
-    from loopx_host.authoring.host_request import governed_request
+    from loopx_host.authoring.host_request import governed_environment, governed_request
     from loopx_host.authoring.serving import Effect, OperationFailed
     from loopx_host.core.errors import Refused
     from loopx_host.core.text import visible

@@ -1,10 +1,10 @@
-"""The request that the host sends to a provider for one governed call, for the tests of whoever writes providers."""
+"""What the host sends to a provider for one governed call, for the tests of whoever writes providers."""
 
 from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.documents import governed_request as document
-from loopx_host.lifecycle.goals.envelope import action_of, make_envelope, scope_of
+from loopx_host.lifecycle.goals.envelope import envelope_for, expectation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,11 +43,13 @@ def governed_request(
         asked=given,
         references=rows,
     )
-    envelope = make_envelope(
-        unbound,
-        action=action_of(capability_id, operation),
-        scope=scope_of(unbound),
-        extension_id=extension_id,
-        revision=revision,
-    )
-    return document.sealed(unbound, envelope)
+    return document.sealed(unbound, envelope_for(unbound, extension_id, revision))
+
+
+def governed_environment(request: GovernedRequest) -> dict[str, str]:
+    """Return the variables that the host sets for the provider of a request of `governed_request`.
+
+    A provider refuses a request that they do not agree with; they say what was asked and are no credential.
+    """
+    extension = request["execution_envelope"]["extension"]
+    return expectation(request, extension["id"], extension["revision"])

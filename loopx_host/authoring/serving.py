@@ -7,7 +7,6 @@ answer in bytes.
 from __future__ import annotations
 
 import json
-import re
 
 from loopx_host.core.errors import Refused
 from loopx_host.core.limits import REQUEST_BYTES
@@ -30,17 +29,6 @@ if TYPE_CHECKING:
     View = Callable[[dict[str, object], dict[str, str]], Mapping[str, object]]
 
 PUBLISH_KEY = "publish"
-_KEYS = {  # beside the envelope
-    "schema_version",
-    "invocation_id",
-    "goal_id",
-    "capability_id",
-    "operation",
-    "protocol",
-    "input",
-    REFERENCES_KEY,
-}
-_REVISION = re.compile("[0-9a-f]{16}")
 
 
 class OperationFailed(Exception):  # noqa: N818 (what an operation says instead of an answer)
@@ -73,32 +61,29 @@ def answer(
     operations: Mapping[str, Operation],
     *,
     manifest_id: str,
+    environment: Mapping[str, str],
     views: Mapping[str, View] | None = None,
 ) -> bytes:
     """Return the bytes that answer one request; `data` is None for a request that is too large to be read.
 
-    `manifest_id` and `views` are those of `loopx_host.serve_operations`. A failure is answered with ``ok: false``.
+    `manifest_id`, `environment` and `views` are those of `loopx_host.serve_operations`. A failure is answered with
+    ``ok: false``.
     """
     try:
-        document = _answer(data, operations, manifest_id, views or {})
+        request = _request(data)
+        surface_id = None if request.get("schema_version") == governed_request.ID else request.get(PUBLISH_KEY)
+        if views and surface_id is not None:
+            document = _viewed(views, surface_id, request)
+        else:
+            document = _answered(operations, _governed(request, manifest_id, environment))
     except OperationFailed as failed:
         document = {"ok": False, "code": failed.code, "error": str(failed), "effect": failed.effect}
     return json.dumps(document).encode("ascii")
 
 
-def _answer(
-    data: bytes | None, operations: Mapping[str, Operation], manifest_id: str, views: Mapping[str, View]
-) -> dict[str, object]:
+def _request(data: bytes | None) -> dict[str, object]:
     if data is None:
         raise OperationFailed("request_too_large", f"the request is larger than {REQUEST_BYTES} bytes")
-    request = _parsed(data)
-    surface_id = None if request.get("schema_version") == governed_request.ID else request.get(PUBLISH_KEY)
-    if views and surface_id is not None:
-        return _viewed(views, surface_id, request)
-    return _answered(operations, _governed(request, manifest_id))
-
-
-def _parsed(data: bytes) -> dict[str, object]:
     try:
         return parse_object(data)
     except JsonViolation as violation:
@@ -135,18 +120,16 @@ def _answered(operations: Mapping[str, Operation], request: GovernedRequest) -> 
     }
 
 
-def _governed(request: dict[str, object], manifest_id: str) -> GovernedRequest:
+def _governed(request: dict[str, object], manifest_id: str, environment: Mapping[str, str]) -> GovernedRequest:
     """Return a request that has its shape, and the envelope that belongs to it. Raises OperationFailed."""
-    if request.get("schema_version") != governed_request.ID or set(request) - {ENVELOPE_KEY} != _KEYS:
+    if request.get("schema_version") != governed_request.ID or not governed_request.has_its_keys(request):
         raise OperationFailed("request_invalid", f"the request is no {governed_request.ID}")
     if not _is_readable(request):
         raise OperationFailed("request_invalid", "the request needs an input object and a list of context references")
     try:
-        check_envelope(request.get(ENVELOPE_KEY), expected_by_provider(request, manifest_id))
+        check_envelope(request.get(ENVELOPE_KEY), expected_by_provider(request, manifest_id, environment))
     except Refused as refused:
         raise OperationFailed("envelope_invalid", refused.diagnostic.summary) from None
-    if not _REVISION.fullmatch(request["execution_envelope"]["revision"]):
-        raise OperationFailed("envelope_invalid", "the envelope names no revision")
     return request
 
 

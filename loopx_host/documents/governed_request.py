@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from loopx_host.documents.execution_envelope import SCOPE_OF_A_TURN
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import NotRequired, TypedDict
 
     from loopx_host.documents.execution_envelope import ExecutionEnvelope
     from loopx_host.documents.parts import ContextReference
 
     class GovernedRequest(TypedDict):
-        """`invocation_id` follows from what is asked and nothing else; the envelope is put in last."""
+        """`invocation_id` follows from what is asked and nothing else; the envelope is put in last.
+
+        Agent, workspace and delivery are those of an admitted turn: absent from a call that has none.
+        """
 
         schema_version: str
         invocation_id: str
@@ -20,12 +26,25 @@ if TYPE_CHECKING:
         protocol: str
         input: dict[str, object]
         context_refs: list[ContextReference]
+        agent: NotRequired[str]
+        workspace: NotRequired[str]
+        delivery: NotRequired[str]
         execution_envelope: NotRequired[ExecutionEnvelope]
 
 
-ID = "loopx_external_domain_capability_request_v0"
+ID = "loopx_external_domain_capability_request_v1"
 ENVELOPE_KEY = "execution_envelope"
 REFERENCES_KEY = "context_refs"
+_KEYS = {
+    "schema_version",
+    "invocation_id",
+    "goal_id",
+    "capability_id",
+    "operation",
+    "protocol",
+    "input",
+    REFERENCES_KEY,
+}
 
 
 def request(
@@ -49,6 +68,11 @@ def request(
         "input": asked,
         "context_refs": references,
     }
+
+
+def has_its_keys(document: Mapping[str, object]) -> bool:
+    """Whether a document has every key of a request and no key that none has."""
+    return _KEYS <= set(document) <= {*_KEYS, *SCOPE_OF_A_TURN, ENVELOPE_KEY}
 
 
 def references(opened: dict[str, str]) -> list[ContextReference]:
@@ -77,6 +101,6 @@ def schema() -> dict[str, object]:
             "input": words.OBJECT,
             REFERENCES_KEY: words.rows_of(reference),
         },
-        {ENVELOPE_KEY: execution_envelope.schema()},
+        {**dict.fromkeys(SCOPE_OF_A_TURN, words.TEXT), ENVELOPE_KEY: execution_envelope.schema()},
         closed=True,
     )

@@ -8,7 +8,14 @@ if TYPE_CHECKING:
 
 PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ")
 PASSED_ON_PREFIX = "LC_"
-HOSTS_OWN = ("TMPDIR", "PYTHONPYCACHEPREFIX")  # never the caller's, whatever a manifest declares
+# Never the caller's, whatever a manifest declares.
+HOSTS_OWN = (
+    "TMPDIR",
+    "PYTHONPYCACHEPREFIX",
+    "LOOPX_EXPECTED_ID",
+    "LOOPX_EXPECTED_REVISION",
+    "LOOPX_EXPECTED_REQUEST_SHA256",
+)
 
 
 def provider_environment(

@@ -14,14 +14,21 @@ if TYPE_CHECKING:
 class CallGrants:
     """What one call may do beyond running: `permissions` are tokens, `references` the absolute paths of their names.
 
-    Without any, a call may do nothing beyond running.
+    Without any, a call may do nothing beyond running. `told` are the variables by which a provider learns what it is
+    started for, whatever the caller has under their names.
     """
 
-    __slots__ = ("permissions", "references")
+    __slots__ = ("permissions", "references", "told")
 
-    def __init__(self, permissions: list[str] | None = None, references: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        permissions: list[str] | None = None,
+        references: dict[str, str] | None = None,
+        told: dict[str, str] | None = None,
+    ) -> None:
         self.permissions = permissions or []
         self.references = references or {}
+        self.told = told or {}
 
 
 def run_launch(
@@ -35,7 +42,7 @@ def run_launch(
     """Return the launch of one request; `seconds` only shortens the manifest's timeout."""
     declared = float(program.runtime.timeout_seconds)
     granted = grants or CallGrants()
-    return process_launch(
+    launch = process_launch(
         program,
         packages,
         args=program.runtime.args,
@@ -45,3 +52,5 @@ def run_launch(
         permissions=granted.permissions,
         references=granted.references,
     )
+    launch.env_set = {**launch.env_set, **granted.told}
+    return launch

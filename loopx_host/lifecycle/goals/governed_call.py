@@ -23,6 +23,7 @@ from loopx_host.lifecycle.goals.capability_providers import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Protocol
 
     from loopx_host.core.errors import Refused
@@ -150,18 +151,23 @@ def request_document(call: GovernedCall, payload: dict[str, object], opened: dic
 
 
 def sealed_request(call: GovernedCall, request: GovernedRequest) -> GovernedRequest:
-    """Return the request with its envelope, looked at once more as the provider will."""
+    """Return the request with its envelope. Raises Refused `envelope_invalid`."""
     entry = call.provider.entry
-    envelope = envelopes.make_envelope(
-        request,
-        action=envelopes.action_of(call.capability_id, call.operation["id"]),
-        scope=envelopes.scope_of(request),
-        extension_id=entry.id,
-        revision=entry.active.id,
-    )
-    sealed = document.sealed(request, envelope)
-    envelopes.check_envelope(envelope, envelopes.expected_by_provider(sealed, entry.id))
-    return sealed
+    return document.sealed(request, envelopes.envelope_for(request, entry.id, entry.active.id))
+
+
+def hold_to_call(sealed: Mapping[str, object], anew: GovernedCall, request: GovernedRequest) -> dict[str, str]:
+    """Refuse a sealed request that is not the one of `anew`, the same call derived once more from what is kept.
+
+    `request` is what `anew` asks, without an envelope. Returns the variables that tell the provider what it is
+    started for. Raises Refused `envelope_invalid`.
+    """
+    entry = anew.provider.entry
+    expected = envelopes.envelope_for(request, entry.id, entry.active.id)
+    envelopes.check_envelope(sealed.get(envelopes.ENVELOPE_KEY), expected)
+    # And the request it stands in has no other: its digest, and with it every byte, is that of `request`.
+    envelopes.check_envelope(envelopes.envelope_for(sealed, entry.id, entry.active.id), expected)
+    return envelopes.expectation(request, entry.id, entry.active.id)
 
 
 def _not_bound(binding: Binding, operation_id: str) -> Refused:

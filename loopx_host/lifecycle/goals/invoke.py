@@ -12,6 +12,7 @@ from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import Refused, refusal
 from loopx_host.core.limits import TIMEOUT_MAX_SECONDS
 from loopx_host.core.private_material import findings
+from loopx_host.core.strict_json import parse_object
 from loopx_host.core.text import one_line, stderr_tail
 from loopx_host.documents import invocation as document
 from loopx_host.lifecycle.dispatch.call_plan import held_call_plan
@@ -30,6 +31,7 @@ from loopx_host.lifecycle.goals.domain_result import fault
 from loopx_host.lifecycle.goals.envelope import request_digest
 from loopx_host.lifecycle.goals.governed_call import (
     bound_call,
+    hold_to_call,
     opened_references,
     refuse_effect,
     refuse_input,
@@ -105,10 +107,24 @@ def invoke(request: InvokeRequest, ports: InvokePorts) -> Invocation:
     seconds = _seconds_allowed(call.provider.entry, governed, ports.plugins)
     sealed = canonical_bytes(sealed_request(call, governed))
     at = ports.clock.now()
-    grants = CallGrants([call.operation["required_permission"]], opened)
+    told = _looked_at_again(request, sealed, ports)
+    grants = CallGrants([call.operation["required_permission"]], opened, told)
     outcome = call_provider(provider, sealed, grants, ports, seconds=seconds)
     judged = _judged(call, governed["invocation_id"], outcome, ports.judging)
     return _settled(receipt, at, call.operation["required_permission"], judged)
+
+
+def _looked_at_again(request: InvokeRequest, sealed: bytes, ports: InvokePorts) -> dict[str, str]:
+    """Derive the call anew, from the binding and the state as they are kept now, and hold the sealed bytes to it.
+
+    A domain check takes its time, and is code of a package: what was decided before it may no longer hold. Returns
+    the variables that tell the provider what it is started for. Raises Refused as `bound_call` does, and
+    `envelope_invalid`.
+    """
+    call = bound_call(request.goal_id, request.capability_id, request.operation_id, ports)
+    refuse_effect(call)
+    opened = opened_references(call, request.references, ports.references)
+    return hold_to_call(parse_object(sealed), call, request_document(call, parse_request(request.data), opened))
 
 
 def _plan(call: GovernedCall, request: GovernedRequest, expected: str | None, references: References) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -14,7 +15,7 @@ import jsonschema
 import pytest
 from loopx_periodic_report.canonical import encoded
 
-from loopx_host import governed_request
+from loopx_host import governed_environment, governed_request
 
 Json = dict[str, object]
 
@@ -33,7 +34,16 @@ REPORT = {
 
 def run(data: bytes, *args: str) -> subprocess.CompletedProcess[bytes]:
     argv = [sys.executable, "-m", "loopx_periodic_report.cli", *args]
-    return subprocess.run(argv, input=data, capture_output=True, check=False, timeout=60)
+    environment = {**os.environ, **told(data)}
+    return subprocess.run(argv, input=data, capture_output=True, check=False, timeout=60, env=environment)
+
+
+def told(data: bytes) -> dict[str, str]:
+    """The variables that the host sets for a request; none for bytes that it would not send."""
+    try:
+        return governed_environment(json.loads(data))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return {}
 
 
 def answered(data: bytes) -> Any:

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from loopx_recall.operations import search_notes
 
-from loopx_host import OperationFailed, governed_request
+from loopx_host import OperationFailed, governed_environment, governed_request
 
 PACKAGE = resources.files("loopx_recall")
 PROFILE = json.loads((PACKAGE / "profile.json").read_text("utf-8"))
@@ -50,16 +50,16 @@ def call(*args: str, stdin: bytes = b"", **environment: str) -> subprocess.Compl
     )
 
 
-def governed(references: dict[str, str], given: dict[str, object]) -> bytes:
-    """The request the host makes, with the envelope that binds it."""
+def governed(references: dict[str, str], given: dict[str, object]) -> subprocess.CompletedProcess[bytes]:
+    """Call the provider as the host does: with the envelope that binds the request, and what it must agree with."""
     made = governed_request(
         "loopx-capability-recall", "recall", "search", given, protocol="loopx_recall_v0", references=references
     )
-    return json.dumps(made).encode()
+    return call(stdin=json.dumps(made).encode(), **governed_environment(made))
 
 
 def test_a_governed_request_is_answered_with_a_result_that_the_profile_describes(tmp_path: Path) -> None:
-    ended = call(stdin=governed(notes(tmp_path, a="# Soup\nleek\n", b="# Pears\n"), {"query": "leek"}))
+    ended = governed(notes(tmp_path, a="# Soup\nleek\n", b="# Pears\n"), {"query": "leek"})
 
     answer = json.loads(ended.stdout)
     jsonschema.validate(answer, OPERATION["result_schema"])
@@ -67,14 +67,14 @@ def test_a_governed_request_is_answered_with_a_result_that_the_profile_describes
 
 
 def test_nothing_found_is_a_result_too(tmp_path: Path) -> None:
-    answer = json.loads(call(stdin=governed(notes(tmp_path, a="x\n"), {"query": "zebra"})).stdout)
+    answer = json.loads(governed(notes(tmp_path, a="x\n"), {"query": "zebra"}).stdout)
 
     jsonschema.validate(answer, OPERATION["result_schema"])
     assert (answer["status"], answer["observations"]) == ("succeeded", [])
 
 
 def test_a_search_that_cannot_be_done_is_answered_with_its_code(tmp_path: Path) -> None:
-    answer = json.loads(call(stdin=governed({"notes": str(tmp_path / "absent")}, {"query": "x"})).stdout)
+    answer = json.loads(governed({"notes": str(tmp_path / "absent")}, {"query": "x"}).stdout)
 
     assert (answer["ok"], answer["code"]) == (False, "notes_unreadable")
 
@@ -167,10 +167,12 @@ def test_the_profile_and_the_manifest_name_the_same_things() -> None:
 
 
 def test_the_example_is_answered(tmp_path: Path) -> None:
+    example = EXAMPLE.read_bytes()
     ended = subprocess.run(
         [sys.executable, "-m", "loopx_recall"],
         cwd=tmp_path,
-        input=EXAMPLE.read_bytes(),
+        env={**os.environ, **governed_environment(json.loads(example))},
+        input=example,
         capture_output=True,
         check=False,
     )

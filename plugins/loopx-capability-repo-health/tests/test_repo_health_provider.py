@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from repo_health_repositories import NOW, repository
 
-from loopx_host import governed_request
+from loopx_host import governed_environment, governed_request
 
 Json = dict[str, object]
 
@@ -47,18 +47,20 @@ def test_arguments_nobody_defined_are_refused() -> None:
     assert call("--other").returncode == 2
 
 
-def request(operation: str, capability: str, manifest: str, references: dict[str, str], given: Json) -> bytes:
-    """The request the host makes, with the envelope that binds it."""
+def governed(
+    operation: str, capability: str, manifest: str, references: dict[str, str], given: Json
+) -> subprocess.CompletedProcess[bytes]:
+    """Call the provider as the host does: with the envelope that binds the request, and what it must agree with."""
     protocol = f"loopx_{capability.replace('-', '_')}_v0"
     made = governed_request(manifest, capability, operation, given, protocol=protocol, references=references)
-    return json.dumps(made).encode()
+    return call(stdin=json.dumps(made).encode(), **governed_environment(made))
 
 
 def test_a_governed_request_is_answered_with_one_observation(tmp_path: Path) -> None:
     folder = repository(tmp_path / "r", {"README": b"x"})
     manifest = "loopx-capability-repo-health"
 
-    ended = call(stdin=request("inspect", "repo-health", manifest, {"repo": str(folder)}, {"now": NOW}))
+    ended = governed("inspect", "repo-health", manifest, {"repo": str(folder)}, {"now": NOW})
 
     answer = json.loads(ended.stdout)
     assert (ended.returncode, answer["status"]) == (0, "succeeded")
@@ -68,7 +70,7 @@ def test_a_governed_request_is_answered_with_one_observation(tmp_path: Path) -> 
 def test_a_folder_that_is_no_repository_is_answered_with_the_reason(tmp_path: Path) -> None:
     manifest = "loopx-capability-repo-health"
 
-    ended = call(stdin=request("inspect", "repo-health", manifest, {"repo": str(tmp_path)}, {}))
+    ended = governed("inspect", "repo-health", manifest, {"repo": str(tmp_path)}, {})
 
     answer = json.loads(ended.stdout)
     assert (answer["ok"], answer["code"]) == (False, "not_a_repository")

@@ -121,9 +121,8 @@ def test_the_envelope_a_provider_sees_is_that_of_its_call(station: Station) -> N
         "schema_version": "loopx_extension_execution_envelope_v0",
         "action": "capability.invoke:weather.inspect",
         "scope": {"goal_id": "g1", "capability_id": "weather", "operation": "inspect", "references": ["repo"]},
-        "extension_id": "station",
-        "revision": seen["provider"]["revision"],
-        "request_sha256": seen["request_digest"].removeprefix("sha256:"),
+        "extension": {"id": "station", "revision": seen["provider"]["revision"]},
+        "request_digest": seen["request_digest"],
     }
 
 

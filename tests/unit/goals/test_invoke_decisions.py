@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopx_host.core.strict_json import parse_object
-from loopx_host.lifecycle.goals.envelope import ENVELOPE_KEY, check_envelope, expected_by_provider
+from loopx_host.lifecycle.goals.envelope import ENVELOPE_KEY, check_envelope, expected_by_provider, request_digest
 from tests.support.capabilities import EXTERNAL_WRITE, IMPLEMENTS, effects, operation, profile, provides, result
 from tests.support.fakes import NOW, World, code_of
 from tests.support.invocations import PERMISSIONS, PLUGINS, answering, world
@@ -56,7 +56,7 @@ def test_the_provider_is_given_the_request_its_envelope_and_the_one_reference() 
     (launch,) = made.processes.launches
     request: dict[str, Any] = parse_object(launch.stdin)
     assert {key: value for key, value in request.items() if key != ENVELOPE_KEY} == {
-        "schema_version": "loopx_external_domain_capability_request_v0",
+        "schema_version": "loopx_external_domain_capability_request_v1",
         "invocation_id": request["invocation_id"],
         "goal_id": "g1",
         "capability_id": "weather",
@@ -69,11 +69,15 @@ def test_the_provider_is_given_the_request_its_envelope_and_the_one_reference() 
         "schema_version": "loopx_extension_execution_envelope_v0",
         "action": "capability.invoke:weather.inspect",
         "scope": {"goal_id": "g1", "capability_id": "weather", "operation": "inspect", "references": ["repo"]},
-        "extension_id": "probe-me",
-        "revision": made.entry().active.id,
-        "request_sha256": request[ENVELOPE_KEY]["request_sha256"],
+        "extension": {"id": "probe-me", "revision": made.entry().active.id},
+        "request_digest": f"sha256:{request_digest(request)}",
     }
-    check_envelope(request[ENVELOPE_KEY], expected_by_provider(request, "probe-me"))
+    assert {name: value for name, value in launch.env_set.items() if name.startswith("LOOPX_")} == {
+        "LOOPX_EXPECTED_ID": "probe-me",
+        "LOOPX_EXPECTED_REVISION": made.entry().active.id,
+        "LOOPX_EXPECTED_REQUEST_SHA256": request_digest(request),
+    }
+    check_envelope(request[ENVELOPE_KEY], expected_by_provider(request, "probe-me", launch.env_set))
 
 
 @pytest.mark.req("M071")

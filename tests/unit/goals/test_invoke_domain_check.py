@@ -53,6 +53,33 @@ def test_a_denial_leaves_neither_envelope_nor_start(envelopes: list[str]) -> Non
     assert (envelopes, made.processes.launches) == ([], [])
 
 
+@pytest.mark.req("X10", "M071")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"input": {"more": 1}},
+        {"goal_id": "g2"},
+        {"operation": "erase"},
+        {"context_refs": []},
+        {"agent": "a1"},
+        {"invocation_id": "capability-" + "0" * 24},
+    ],
+    ids=str,
+)
+def test_a_request_that_is_not_the_one_derived_anew_is_not_sent(
+    change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = answering(world())
+
+    def widening(_activation: object, _hook: str, arguments: dict[str, Any]) -> list[Any]:
+        arguments["request"].update(change)
+        return []
+
+    monkeypatch.setattr(made.plugins, "call", widening)
+
+    assert refused_before_a_start(made, made.invoke) == "envelope_invalid"
+
+
 @pytest.mark.req("X10")
 def test_one_denial_among_several_answers_denies() -> None:
     made = world()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loopx_host import governed_request, serve_operations
+from loopx_host import governed_environment, governed_request, serve_operations
 from loopx_host.core.limits import SCOPE_BYTES
 from tests.support.fakes import code_of
 from tests.support.invocations import answering, world
@@ -16,8 +16,8 @@ from tests.support.invocations import answering, world
 INPUT: dict[str, object] = {"city": "Ürümqi"}
 
 
-def served(request: object, extension_id: str = "probe-me") -> Any:
-    """Return what a provider with one operation answers."""
+def served(request: Any, extension_id: str = "probe-me", told: dict[str, str] | None = None) -> Any:
+    """Return what a provider with one operation answers, started for this request unless `told` another."""
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as sink:
         source.write(json.dumps(request).encode())
         source.seek(0)
@@ -25,6 +25,7 @@ def served(request: object, extension_id: str = "probe-me") -> Any:
             {"inspect": lambda given, references: [{"input": given, "references": references}]},
             manifest_id=extension_id,
             descriptors=(source.fileno(), sink.fileno()),
+            environment=governed_environment(request) if told is None else told,
         )
         sink.seek(0)
         return json.loads(sink.read())
@@ -35,7 +36,7 @@ def test_it_is_the_request_that_the_host_sends() -> None:
     made = answering(world())
     made.invoke()
     sent = json.loads(made.processes.launches[-1].stdin)
-    protocol, revision = sent["protocol"], sent["execution_envelope"]["revision"]
+    protocol, revision = sent["protocol"], sent["execution_envelope"]["extension"]["revision"]
 
     built: Any = governed_request(
         "probe-me",
@@ -51,8 +52,11 @@ def test_it_is_the_request_that_the_host_sends() -> None:
     assert set(built) == set(sent)
     assert {key for key in sent if built[key] != sent[key]} == {"invocation_id", "execution_envelope"}
     envelope, bound = built["execution_envelope"], sent["execution_envelope"]
-    assert {key for key in bound if envelope[key] != bound[key]} == {"request_sha256"}
+    assert {key for key in bound if envelope[key] != bound[key]} == {"request_digest"}
     assert len(built["invocation_id"]) == len(sent["invocation_id"])
+    told = made.processes.launches[-1].env_set
+    environment = governed_environment(built)
+    assert {key for key in environment if environment[key] != told[key]} == {"LOOPX_EXPECTED_REQUEST_SHA256"}
 
 
 def test_a_provider_serves_it_with_its_input_and_references() -> None:
@@ -73,6 +77,7 @@ def test_it_is_bound_to_one_extension_and_to_every_byte() -> None:
 
     assert served(request, "another")["code"] == "envelope_invalid"
     assert served({**request, "input": {}})["code"] == "envelope_invalid"
+    assert served({**request, "input": {}}, told=governed_environment(request))["code"] == "envelope_invalid"
 
 
 def test_two_inputs_are_two_invocations_and_one_is_one() -> None:

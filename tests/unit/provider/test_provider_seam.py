@@ -19,7 +19,8 @@ Json = dict[str, Any]
 
 EXTENSION = "sample"
 RECEIPT: Json = {"delivered": True, "evidence": {"place": 1}}
-ENVELOPE_KEYS = ("schema_version", "action", "scope", "extension_id", "revision", "request_sha256")
+ENVELOPE_KEYS = ("schema_version", "action", "scope", "extension", "request_digest")
+REVISION = "0123456789abcdef"
 SCOPE = {"goal_id": "g1", "capability_id": "sample-capability", "operation": "inspect", "references": ["repo"]}
 LISTS = ("domain_state_mutations", "domain_transition_receipts", "transition_proposals")
 
@@ -31,7 +32,7 @@ def canonical(value: object) -> bytes:
 def request(operation: str = "inspect", given: Json | None = None, **changes: object) -> Json:
     """Return a request with the envelope that belongs to it; `changes` are made before the envelope."""
     unbound = {
-        "schema_version": "loopx_external_domain_capability_request_v0",
+        "schema_version": "loopx_external_domain_capability_request_v1",
         "invocation_id": "capability-" + "0" * 24,
         "goal_id": "g1",
         "capability_id": "sample-capability",
@@ -51,11 +52,24 @@ def request(operation: str = "inspect", given: Json | None = None, **changes: ob
             "operation": unbound["operation"],
             "references": [one["name"] for one in references] if isinstance(references, list) else [],
         },
-        "extension_id": EXTENSION,
-        "revision": "0123456789abcdef",
-        "request_sha256": hashlib.sha256(canonical(unbound)).hexdigest(),
+        "extension": {"id": EXTENSION, "revision": REVISION},
+        "request_digest": f"sha256:{digest(unbound)}",
     }
     return {**unbound, "execution_envelope": envelope}
+
+
+def digest(unbound: Json) -> str:
+    return hashlib.sha256(canonical(unbound)).hexdigest()
+
+
+def told(sent: Json) -> dict[str, str]:
+    """Return what the host sets beside a request, after the contract."""
+    unbound = {key: value for key, value in sent.items() if key != "execution_envelope"}
+    return {
+        "LOOPX_EXPECTED_ID": EXTENSION,
+        "LOOPX_EXPECTED_REVISION": REVISION,
+        "LOOPX_EXPECTED_REQUEST_SHA256": digest(unbound),
+    }
 
 
 class Provider:
@@ -76,8 +90,13 @@ class Provider:
         self.calls.append((given, references))
         raise OperationFailed("not_today", "it is closed today", **given)
 
-    def answer(self, data: bytes) -> Json:
-        """Return the answer to the bytes of one request."""
+    def answer(self, data: bytes, environment: dict[str, str] | None = None) -> Json:
+        """Return the answer to the bytes of one request, started for exactly that one unless told otherwise."""
+        if environment is None:
+            try:
+                environment = told(json.loads(data))
+            except (ValueError, AttributeError, RecursionError):
+                environment = {}
         operations: dict[str, Callable[[Json, dict[str, str]], list[Json] | Effect]] = {
             "inspect": self.inspect,
             "deliver": self.deliver,
@@ -87,7 +106,10 @@ class Provider:
             asked.write(data)
             asked.seek(0)
             status = serve_operations(
-                operations, manifest_id=EXTENSION, descriptors=(asked.fileno(), answered.fileno())
+                operations,
+                manifest_id=EXTENSION,
+                descriptors=(asked.fileno(), answered.fileno()),
+                environment=environment,
             )
             answered.seek(0)
             made: Json = json.loads(answered.read())
@@ -157,15 +179,18 @@ def test_a_failure_says_its_code_its_sentence_and_whether_anything_can_have_left
         ("scope", {**SCOPE, "more": 1}),
         ("scope", {}),
         ("scope", None),
-        ("extension_id", "another"),
-        ("revision", "0123456789abcde"),
-        ("revision", "0123456789ABCDEF"),
-        ("revision", "0123456789abcdef\n"),
-        ("revision", ""),
-        ("revision", 123456789),
-        ("revision", None),
-        ("request_sha256", "0" * 64),
-        ("request_sha256", None),
+        ("extension", {"id": "another", "revision": REVISION}),
+        ("extension", {"id": EXTENSION, "revision": "fedcba9876543210"}),
+        ("extension", {"id": EXTENSION, "revision": "0123456789ABCDEF"}),
+        ("extension", {"id": EXTENSION, "revision": "0123456789abcdef\n"}),
+        ("extension", {"id": EXTENSION, "revision": ""}),
+        ("extension", {"id": EXTENSION, "revision": 123456789}),
+        ("extension", {"id": EXTENSION}),
+        ("extension", {"id": EXTENSION, "revision": REVISION, "more": 1}),
+        ("extension", None),
+        ("extension_id", EXTENSION),
+        ("request_digest", f"sha256:{'0' * 64}"),
+        ("request_digest", None),
         ("another", "key"),
     ],
 )
@@ -236,6 +261,28 @@ def test_a_request_that_was_changed_after_its_envelope_was_made_is_refused(
 
 
 @pytest.mark.req("X10")
+@pytest.mark.parametrize("name", sorted(told(request())))
+@pytest.mark.parametrize("value", [None, "", "another", "fedcba9876543210", "0" * 64])
+def test_a_request_the_process_was_not_started_for_is_refused(
+    name: str, value: str | None, provider: Provider
+) -> None:
+    said = told(request())
+    del said[name]
+
+    made = provider.answer(canonical(request()), said if value is None else {**said, name: value})
+
+    assert (made["code"], provider.calls) == ("envelope_invalid", [])
+
+
+@pytest.mark.req("X10", "M071")
+def test_a_whole_call_of_another_process_is_refused(provider: Provider) -> None:
+    """replayed: request and envelope agree, and are those of another call"""
+    made = provider.answer(canonical(request(given={"depth": 2})), told(request()))
+
+    assert (made["code"], provider.calls) == ("envelope_invalid", [])
+
+
+@pytest.mark.req("X10")
 @pytest.mark.parametrize(("goal", "other"), [(1, True), (1, 1.0), (0, False)])
 def test_in_the_scope_the_types_count(goal: object, other: object, provider: Provider) -> None:
     made_for = request(goal_id=goal)
@@ -292,7 +339,7 @@ def test_bytes_that_are_no_request_are_refused(data: bytes, provider: Provider) 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"schema_version": "loopx_external_domain_capability_request_v1"},
+        {"schema_version": "loopx_external_domain_capability_request_v0"},
         {"more": 1},
         {"input": []},
         {"input": None},
@@ -306,7 +353,7 @@ def test_bytes_that_are_no_request_are_refused(data: bytes, provider: Provider) 
 def test_a_request_of_another_shape_is_refused_whatever_its_envelope(changes: Json, provider: Provider) -> None:
     good = request()
     unbound = {key: value for key, value in good.items() if key != "execution_envelope"} | changes
-    envelope = good["execution_envelope"] | {"request_sha256": hashlib.sha256(canonical(unbound)).hexdigest()}
+    envelope = good["execution_envelope"] | {"request_digest": f"sha256:{digest(unbound)}"}
 
     made = provider.answer(canonical({**unbound, "execution_envelope": envelope}))
 
@@ -343,6 +390,7 @@ def test_a_fault_of_the_operation_itself_is_no_answer() -> None:
                 {"inspect": lambda _given, _references: [{"x": 1 // 0}]},
                 manifest_id=EXTENSION,
                 descriptors=(asked.fileno(), answered.fileno()),
+                environment=told(request()),
             )
 
         assert answered.seek(0, 2) == 0

@@ -65,6 +65,6 @@ def test_a_view_that_cannot_be_made_is_a_failure() -> None:
 
 @pytest.mark.req("X10")
 def test_a_governed_request_needs_its_envelope_whatever_it_publishes() -> None:
-    said = asked(b'{"schema_version": "loopx_external_domain_capability_request_v0", "publish": "board"}')
+    said = asked(b'{"schema_version": "loopx_external_domain_capability_request_v1", "publish": "board"}')
 
     assert said["code"] == "request_invalid"

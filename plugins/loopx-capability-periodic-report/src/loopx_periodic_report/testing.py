@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-from loopx_host import Effect, OperationFailed, governed_request, serve_operations
+from loopx_host import Effect, OperationFailed, governed_environment, governed_request, serve_operations
 from loopx_periodic_report.canonical import encoded
 from loopx_periodic_report.process import Operation
 from loopx_periodic_report.sink import (
@@ -104,7 +104,7 @@ class ProcessSink:
 
     def call(self, data: bytes) -> Answer:
         """Return the answer of the process, which must exit 0."""
-        environment = {"PATH": os.environ["PATH"], **self.environment}
+        environment = {"PATH": os.environ["PATH"], **_told(data), **self.environment}
         ended = subprocess.run(self.argv, input=data, capture_output=True, check=True, env=environment, timeout=60)
         made: Answer = json.loads(ended.stdout)
         return made
@@ -135,7 +135,9 @@ class FakeSink:
             asked.write(data)
             asked.seek(0)
             descriptors = (asked.fileno(), answered.fileno())
-            serve_operations(self._operations, manifest_id=self.extension_id, descriptors=descriptors)
+            serve_operations(
+                self._operations, manifest_id=self.extension_id, descriptors=descriptors, environment=_told(data)
+            )
             answered.seek(0)
             made: Answer = json.loads(answered.read())
             return made
@@ -385,6 +387,14 @@ def _request(sink: Sink, operation: str, given: Mapping[str, object]) -> dict[st
         sink.extension_id, CAPABILITY, operation, given, protocol=PROTOCOL, references=sink.references
     )
     return {**made}
+
+
+def _told(data: bytes) -> dict[str, str]:
+    """Return the variables that the host sets for this request; none for bytes that no host would send."""
+    try:
+        return governed_environment(json.loads(data))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return {}
 
 
 def _deliver(sink: Sink, given: Mapping[str, object] | None = None) -> Answer:
