@@ -11,7 +11,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from loopx_host.adapters.packages.distributions import entry_points_problem
-from loopx_host.adapters.packages.source_trees import _literal_mapping
+from loopx_host.adapters.packages.editable_forms import read
 from loopx_host.core.errors import Refused
 from loopx_host.lifecycle.extensions.offers import offered_manifest
 from loopx_host.lifecycle.extensions.prerequisites import satisfies
@@ -134,7 +134,10 @@ VALUES = st.recursive(
 def test_only_names_and_paths_of_a_literal_mapping_are_taken(value: object) -> None:
     expected = {key: path for key, path in value.items() if isinstance(path, str)} if isinstance(value, dict) else {}
 
-    assert _literal_mapping(f"MAPPING = {ast.unparse(ast.parse(repr(value)))}\n") == expected
+    finder = read(f"MAPPING = {ast.unparse(ast.parse(repr(value)))}\n")
+
+    assert (finder is None) is not isinstance(value, dict)
+    assert (finder.mapping if finder else {}) == expected
 
 
 NUMBERS = st.lists(st.integers(0, 30), min_size=1, max_size=4).map(lambda parts: ".".join(map(str, parts)))

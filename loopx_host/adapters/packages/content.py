@@ -16,6 +16,7 @@ from loopx_host.adapters.packages import (
     python_paths,
     search_path,
     source_trees,
+    start_up,
 )
 from loopx_host.adapters.packages.coverage import Coverage
 from loopx_host.adapters.packages.fingerprints import Watch
@@ -59,12 +60,13 @@ def compute(launcher: Launcher, watch: Watch) -> IdentityDetails | None:
     first = _first(around, coverage, watch)
     files, closure = _behind(owner, launcher, places, watch, coverage)
     _add_hosted(owner, watch, files, closure)
+    started = start_up.rows(environment, coverage, watch)
     groups = {
         "launcher": canonical_digest([launcher.kind, launcher.module, digest, first]),
         "interpreter": canonical_digest([_interpreter(path, watch) for path in chain]),
         "distribution": canonical_digest([owner.label if owner else None, files]),
         "closure": canonical_digest(closure),
-        "pth": canonical_digest(_path_files(environment, watch)),
+        "pth": canonical_digest([what for what, _ in started]),
     }
     return {
         "groups": groups,
@@ -72,6 +74,7 @@ def compute(launcher: Launcher, watch: Watch) -> IdentityDetails | None:
         "owner": owner.label if owner else None,
         "files": files,
         "closure": closure,
+        "started": started,
         "needs": _needs(
             launcher, chain, environment, owner, [name for name, installed in closure.items() if installed], places
         ),
@@ -169,7 +172,7 @@ def _files(owner: Installed, places: list[str], watch: Watch, coverage: Coverage
         for pointer in (*source_trees.pointers(owner), *source_trees.source_roots(owner)):
             watch.glance(pointer)
         sources = source_trees.covered_sources(owner, modules, places)
-        modules += [os.path.basename(path).partition(".")[0] for path in sources]
+        modules += source_trees.owned_modules(owner)
     return coverage.files(owner, modules, sources)
 
 
@@ -230,12 +233,3 @@ def _required(distribution: Installed, extras: frozenset[str]) -> Iterator[tuple
                 yield distributions.normalised(requirement.name), frozenset(requirement.extras)
         except (InvalidRequirement, ValueError):
             continue
-
-
-def _path_files(places: list[str], watch: Watch) -> list[list[str | None]]:
-    """Return (name, digest) of the ``.pth`` files that the environment executes or follows at start."""
-    return [
-        [visible(os.path.basename(path)), watch.digest(path)]
-        for place in places
-        for path in source_trees.path_files(place)
-    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from loopx_host.adapters.packages.importable import Importable, names_of
+from loopx_host.adapters.packages.importable import Importable, merged, names_of
 from loopx_host.core.text import visible
 
 TYPE_CHECKING = False
@@ -26,6 +26,8 @@ class Coverage:
         self._watch = watch
         self._entries = entries
         self._importable = Importable(watch, reads_caches=reads_caches)
+        self.names: Names = {}  # all that were asked for
+        self._covered: set[str] = set()
 
     def files(self, distribution: Installed, modules: list[str], sources: list[str]) -> Digests:
         """Return name → digest of the files of a distribution, and of what could be imported under its names.
@@ -44,15 +46,26 @@ class Coverage:
     def _digests(self, paths: dict[str, str], sources: list[str], names: Names, site: str) -> Digests:
         for source in sources:
             paths.update(self._source(source))
+        self.names = merged(self.names, names)
         known = set(paths.values())
         importable = self._importable.files(self._entries, names)
         paths.update({_shown(path, site): path for path in importable if path not in known})
+        self._covered |= set(paths.values())
         return {name: self._watch.digest(path) for name, path in paths.items()}
 
     def all_in(self, folder: str) -> Digests:
         """Return name → digest of whatever could be imported from a folder, by any name."""
         paths = self._importable.all_in(folder)
         return {visible(os.path.relpath(path, folder)): self._watch.digest(path) for path in paths}
+
+    def offers(self, entry: str, names: Names) -> list[str]:
+        """Return those of `names` that could be imported from one search-path entry."""
+        return self._importable.offers(entry, names)
+
+    def elsewhere(self, path: str) -> Digests:
+        """Return name → digest of a package or module somewhere else, without what was covered before."""
+        paths = {name: one for name, one in self._source(path).items() if one not in self._covered}
+        return {name: self._watch.digest(one) for name, one in paths.items()}
 
     def _source(self, path: str) -> dict[str, str]:
         base = os.path.dirname(path)

@@ -44,6 +44,21 @@ def names_of(recorded: Iterable[str], modules: Iterable[str] = ()) -> Names:
     return names
 
 
+def merged(names: Names, more: Names) -> Names:
+    """Return what is owned by either."""
+    both = {name: merged(names.get(name, {}), more.get(name, {})) for name in more}
+    return {**names, **both}
+
+
+def within(dotted: str, names: Names) -> Names | None:
+    """Return what is owned below a dotted name; None where nothing of it is."""
+    for part in dotted.split("."):
+        if part not in names:
+            return {} if _HOLDS_FILES in names else None
+        names = names[part]
+    return names
+
+
 class Importable:
     """Looks through search-path entries, and has `watch` note every directory that decides the answer.
 
@@ -61,6 +76,22 @@ class Importable:
         for entry in entries:
             found += self._in_archive(entry, names) if os.path.isfile(entry) else self._level(entry, names)
         return list(dict.fromkeys(found))
+
+    def offers(self, entry: str, names: Names) -> list[str]:
+        """Return those of `names` that could be imported from one search-path entry."""
+        if os.path.isfile(entry):
+            return [name for name in names if self._in_archive(entry, {name: names[name]})]
+        listed = self._listing(entry)
+        return [name for name in names if any(self._is_that(one, name, names) for one in listed.get(name, []))]
+
+    def _is_that(self, entry: os.DirEntry[str], name: str, names: Names) -> bool:
+        """Whether an entry of a directory could be imported under a name, or holds what is owned in a namespace."""
+        if not entry.is_dir():
+            return entry.name.endswith(SUFFIXES)
+        inner = names[name]
+        return entry.name == name and (
+            _HOLDS_FILES in inner or self._is_package(entry.path) or bool(self.offers(entry.path, inner))
+        )
 
     def all_in(self, folder: str) -> list[str]:
         """Return every module in a folder, and all of the packages in it."""

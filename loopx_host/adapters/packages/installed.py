@@ -90,6 +90,7 @@ class InstalledPackages:
         details = {
             "files": identity.details.get("files", {}),
             "closure": identity.details.get("closure", {}),
+            "started": identity.details.get("started", []),
             "hashed": hashed(self._taken.get(identity.digest, ({}, 0))[0]),
         }
         try:
@@ -113,6 +114,8 @@ class InstalledPackages:
             differing += _differing(then.get("closure"), now.details.get("closure", {}))
             if all(row.endswith("(changed)") for row in differing):
                 differing += self._differing_files(then.get("hashed"), now)
+        if "pth" in changed:
+            differing += _started(then.get("started"), now.details.get("started", []))
         return differing[:_NAMED]
 
     def _differing_files(self, then: object, now: RuntimeIdentity) -> list[str]:
@@ -191,7 +194,15 @@ def _is_identity(result: Mapping[str, object]) -> TypeGuard[IdentityDetails]:
         and isinstance(result.get("launcher_sha256"), str)
         and (owner is None or named)
         and all(isinstance(result.get(key), dict) for key in ("files", "closure"))
+        and _are_pairs(result.get("started"))
         and _are_needs(result.get("needs"))
+    )
+
+
+def _are_pairs(rows: object) -> bool:
+    return isinstance(rows, list) and all(
+        isinstance(row, list) and len(row) == 2 and all(isinstance(word, str) for word in row)  # noqa: PLR2004
+        for row in rows
     )
 
 
@@ -218,6 +229,17 @@ def _differing(then: object, now: Mapping[str, object]) -> list[str]:
         for name in sorted(then.keys() | now.keys())
         if then.get(name) != now.get(name)
     ]
+
+
+def _started(then: object, now: list[list[str]]) -> list[str]:
+    """Return a sentence for each thing of the start of Python that is new or gone; `then` is from a cache."""
+    before = {str(what): str(says) for what, says in then} if _are_pairs(then) and isinstance(then, list) else {}
+    after = {what: says for what, says in now}  # noqa: C416 (pairs are lists)
+    if before.keys() == after.keys():
+        return ["the order in which `.pth` files add to the search path"]
+    new = [f"{says} (new)" for what, says in after.items() if what not in before]
+    gone = [f"{says} (no longer)" for what, says in before.items() if what not in after]
+    return [*new, *gone]
 
 
 def _difference(name: str, then: object, now: object) -> str:

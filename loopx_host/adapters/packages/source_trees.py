@@ -1,20 +1,20 @@
 """Where the modules of a distribution lie: in its site directory, or in the source tree of an editable install.
 
-`find_spec` would import parent packages, so paths are followed with os.path; a setuptools finder's MAPPING is
-read as a literal and never executed.
+`find_spec` would import parent packages, so paths are followed with os.path; import finders of editable installs are
+read as data (`editable_forms`).
 """
 
 from __future__ import annotations
 
-import ast
 import os
 
 from loopx_host.adapters.files import bounded
-from loopx_host.adapters.packages import distributions
+from loopx_host.adapters.packages import distributions, editable_forms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.adapters.packages.distributions import Installed
+    from loopx_host.adapters.packages.editable_forms import Finder
 
 _FINDER_BYTES = 1024 * 1024
 _MODULES = (".py", ".so")
@@ -32,13 +32,22 @@ def candidates(package: str, distribution: Installed, places: list[str]) -> list
     if not all(part.isidentifier() for part in parts):
         return []
     if distribution.editable_source() is not None:
-        mapping = _mapping(distribution)
-        if parts[0] in mapping:
-            return [os.path.join(mapping[parts[0]], *parts[1:])]
+        mapped = _mapped(parts, _mapping(distribution))
+        if mapped is not None:
+            return [mapped]
         roots = source_roots(distribution)
     else:
         roots = [distribution.site]
     return [os.path.join(root, *parts) for root in (*roots, *places)]
+
+
+def _mapped(parts: list[str], mapping: dict[str, str]) -> str | None:
+    """Return where a dotted name lies below the longest part of it that is mapped."""
+    for length in range(len(parts), 0, -1):
+        path = mapping.get(".".join(parts[:length]))
+        if path is not None:
+            return os.path.join(path, *parts[length:])
+    return None
 
 
 def covered_sources(distribution: Installed, modules: list[str], places: list[str]) -> list[str]:
@@ -47,13 +56,27 @@ def covered_sources(distribution: Installed, modules: list[str], places: list[st
     They are the top-level packages that `modules` name and, of an editable install, everything that can be
     imported from where it points to.
     """
-    tops = sorted({module.split(".")[0] for module in modules if module})
+    mapping = _mapping(distribution)
+    mapped = {name.split(".")[0] for name in mapping}  # the folder of a mapped namespace would be everybody's
+    tops = sorted({module.split(".")[0] for module in modules if module} - mapped)
     named = [folder_of(top, distribution, places) or _single(top, distribution, places) for top in tops]
-    pointed = [_source(path) for path in _mapping(distribution).values()]
+    pointed = [source(path) for path in mapping.values()]
     found = [path for path in (*named, *pointed) if path]
     for root in source_roots(distribution) if distribution.editable_source() is not None else []:
         found += _importable(root)
     return list(dict.fromkeys(map(os.path.normpath, found)))
+
+
+def owned_modules(distribution: Installed) -> list[str]:
+    """Return the dotted names under which the source of an editable install is imported.
+
+    In a folder of the search path these are its packages and modules; a folder without ``__init__`` there is as
+    likely that of the tests or the pages as a namespace, and is owned where the metadata name it.
+    """
+    mapped = list(_mapping(distribution))
+    in_roots = [path for root in source_roots(distribution) for path in _importable(root)]
+    named = [path for path in in_roots if os.path.isfile(path) or os.path.isfile(os.path.join(path, "__init__.py"))]
+    return [*mapped, *(os.path.basename(path).partition(".")[0] for path in named)]
 
 
 def source_roots(distribution: Installed) -> list[str]:
@@ -75,10 +98,11 @@ def pointers(distribution: Installed) -> list[str]:
 
 
 def is_editable_unresolved(distribution: Installed) -> bool:
-    """Whether an editable install points nowhere that can be read without running code."""
-    return (
-        distribution.editable_source() is not None and not _mapping(distribution) and not source_roots(distribution)
-    )
+    """Whether an editable install could point where nothing but running its code would tell."""
+    if distribution.editable_source() is None:
+        return False
+    finders = _read_finders(distribution)
+    return None in finders or not (finders or source_roots(distribution))
 
 
 def _names(folder: str) -> list[str]:
@@ -116,40 +140,24 @@ def _spelled(path: str) -> str:
 
 
 def _mapping(distribution: Installed) -> dict[str, str]:
-    """Return the literal MAPPING of a setuptools editable finder, package → directory."""
-    for path in _finders(distribution):
-        return _literal_mapping(_read(path))
-    return {}
+    """Return what the import finders of an editable install map: dotted name → folder or file."""
+    return {name: path for finder in _read_finders(distribution) if finder for name, path in finder.mapping.items()}
+
+
+def _read_finders(distribution: Installed) -> list[Finder | None]:
+    """Return what each finder of a distribution maps, None for one that cannot be read."""
+    return [editable_forms.read(_read(path)) for path in _finders(distribution)]
 
 
 def _finders(distribution: Installed) -> list[str]:
-    recorded = ((name, os.path.basename(name)) for name in distribution.record())
-    return [
-        os.path.join(distribution.site, name)
-        for name, base in recorded
-        if base.startswith("__editable__") and base.endswith("_finder.py")
-    ]
+    """Return the modules that the code lines of a distribution's own ``.pth`` files start."""
+    lines = [line for path in _own_path_files(distribution) for line in _read(path).splitlines()]
+    named = [module for line in lines if editable_forms.is_code(line) for module in editable_forms.imported_by(line)]
+    paths = [os.path.join(distribution.site, f"{module}.py") for module in dict.fromkeys(named) if "." not in module]
+    return [path for path in paths if os.path.isfile(path)]
 
 
-def _literal_mapping(source: str) -> dict[str, str]:
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    for node in tree.body:
-        targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
-        value = getattr(node, "value", None)
-        if any(isinstance(target, ast.Name) and target.id == "MAPPING" for target in targets) and value is not None:
-            try:
-                mapping = ast.literal_eval(value)
-            except (ValueError, TypeError, RecursionError, MemoryError):
-                return {}
-            pairs = mapping.items() if isinstance(mapping, dict) else ()
-            return {key: path for key, path in pairs if isinstance(key, str) and isinstance(path, str)}
-    return {}
-
-
-def _source(path: str) -> str | None:
+def source(path: str) -> str | None:
     """Return the package or the module that a finder's path means; a module's goes without its suffix."""
     return next((one for one in (path, f"{path}.py") if os.path.exists(one)), None)
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     class IdentityDetails(TypedDict, total=False):
         """What the groups are over: names and digests of files, required distributions with version and digest.
 
-        None stands for what is not there. `not_covered` is for people.
+        None stands for what is not there. `started`: what counts of the start of Python, and the same as a sentence.
+        `not_covered` is for people.
         """
 
         groups: dict[str, str]
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         owner: Distribution | None
         files: dict[str, str | None]
         closure: dict[str, list[str] | None]
+        started: list[list[str]]
         needs: Needs
         interpreter: str | None
         not_covered: list[str]

@@ -107,8 +107,18 @@ def a_new_path_file(vane: Vane) -> None:
     write(vane.packages / "surprise.pth", "import os\n")
 
 
-def a_path_file_of_another_package(vane: Vane) -> None:
-    distribution(vane.packages, "unrelated", files={"unrelated.pth": "/nowhere\n"})
+def a_path_file_that_offers_what_it_imports(vane: Vane) -> None:
+    write(vane.root / "elsewhere/leaf.py", "")
+    distribution(vane.packages, "unrelated", files={"unrelated.pth": f"# note\n{vane.root / 'elsewhere'}\n"})
+
+
+def a_path_file_that_offers_nothing_it_imports(vane: Vane) -> None:
+    write(vane.root / "elsewhere/stranger.py", "")
+    distribution(vane.packages, "unrelated", files={"unrelated.pth": f"{vane.root / 'elsewhere'}\n/nowhere\n"})
+
+
+def what_runs_when_its_python_starts(vane: Vane) -> None:
+    write(vane.packages / "usercustomize.py", "")
 
 
 STALE: list[tuple[Change, str, str | None]] = [
@@ -129,8 +139,9 @@ STALE: list[tuple[Change, str, str | None]] = [
     (a_required_package_that_came, "closure", "absent (added)"),
     (the_record_of_a_required_package, "closure", "leaf (changed)"),
     (what_a_required_package_requires, "closure", "newcomer (added)"),
-    (a_new_path_file, "pth", None),
-    (a_path_file_of_another_package, "pth", None),
+    (a_new_path_file, "pth", "surprise.pth line 1 runs code at every start of Python (new)"),
+    (what_runs_when_its_python_starts, "pth", None),
+    (a_path_file_that_offers_what_it_imports, "pth", None),
 ]
 
 
@@ -252,6 +263,7 @@ def a_file_behind_no_requirement(vane: Vane) -> None:
     "change",
     [
         touching,
+        a_path_file_that_offers_nothing_it_imports,
         copying,
         rewriting_the_same_bytes,
         another_installer,

@@ -85,6 +85,7 @@ def test_a_module_beside_the_package_that_a_finder_maps_is_covered(tmp_path: Pat
     files = {
         "../../../bin/vane": vane.launcher.read_text("utf-8"),
         "__editable___vane_finder.py": f"MAPPING = {mapping!r}\n",
+        "__editable__.vane.pth": "import __editable___vane_finder\n",
     }
     shutil.rmtree(vane.packages / "vane")
     info = vane.put("vane", files=files)

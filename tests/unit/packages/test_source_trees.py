@@ -17,6 +17,9 @@ from loopx_host.adapters.packages.source_trees import (
 from tests.support.packages import distribution, write
 
 
+START = {"__editable__.some_vane.pth": "import __editable___some_vane_finder; __editable___some_vane_finder.install()"}
+
+
 def edited(site: Path, source: Path, files: dict[str, str], name: str = "some-vane") -> Installed:
     return Installed(str(distribution(site, name, files=files, editable=source)))
 
@@ -72,21 +75,21 @@ def test_a_path_file_of_somebody_else_is_not_followed(tmp_path: Path, name: str)
 )
 def test_a_literal_mapping_is_followed(tmp_path: Path, source: str) -> None:
     place = write(tmp_path / "src/vane/x", "").parent
-    files = {"__editable___some_vane_finder.py": source % place}
+    files = {"__editable___some_vane_finder.py": source % place, **START}
 
     found = edited(tmp_path / "site", tmp_path, files)
 
     assert folder_of("vane", found, []) == str(place)
-    assert pointers(found) == [str(tmp_path / "site/__editable___some_vane_finder.py")]
+    assert sorted(pointers(found)) == [str(tmp_path / "site" / name) for name in sorted(files)]
 
 
 @pytest.mark.parametrize(
     "source",
-    ["MAPPING = dict(vane='x')", "MAPPING = [1]", "MAPPING = {", "MAPPING = " + "(" * 100_000, "MAPPING", "", "\x00"],
-    ids=["call", "list", "syntax", "deep", "name", "empty", "nul"],
+    ["install(dict(vane='x'))", "map_module(1, 2)", "MAPPING = {", "MAPPING = " + "(" * 100_000, "MAPPING", "", "\x00"],
+    ids=["call", "no text", "syntax", "deep", "name", "empty", "nul"],
 )
 def test_any_other_finder_leads_nowhere(tmp_path: Path, source: str) -> None:
-    found = edited(tmp_path / "site", tmp_path, {"__editable___some_vane_finder.py": source})
+    found = edited(tmp_path / "site", tmp_path, {"__editable___some_vane_finder.py": source, **START})
 
     assert is_editable_unresolved(found)
 

@@ -1,0 +1,110 @@
+"""What runs or is added when a Python starts, as far as it can change what a provider imports.
+
+A path line of a ``.pth`` file counts by the names it offers, a line that only starts a generated import finder by
+what that finder maps; any other line of code counts whole, with the module it imports.
+"""
+
+from __future__ import annotations
+
+import os
+
+from loopx_host.adapters.files import bounded
+from loopx_host.adapters.packages import editable_forms, source_trees
+from loopx_host.adapters.packages.importable import within
+from loopx_host.core.canonical import canonical_digest
+from loopx_host.core.text import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loopx_host.adapters.packages.coverage import Coverage
+    from loopx_host.adapters.packages.editable_forms import Finder
+    from loopx_host.adapters.packages.fingerprints import Watch
+
+CUSTOMIZE = ("sitecustomize", "usercustomize")  # imported at every start, by whoever comes first on the path
+_FILE_BYTES = 1024 * 1024
+
+
+def rows(sites: list[str], coverage: Coverage, watch: Watch) -> list[list[str]]:
+    """Return (what counts, the same as a sentence) of each line that counts, in the order Python reads them.
+
+    The first does not change when a line moves within its file; the second names the line.
+    """
+    customized = coverage.modules(list(CUSTOMIZE), [])
+    found = [[f"{name} {digest}", f"{name} runs at every start of Python"] for name, digest in customized.items()]
+    for site in sites:
+        for path in source_trees.path_files(site):
+            if watch.digest(path) is not None:
+                found += _of_file(path, _Lines(site, path, coverage, watch))
+    return found
+
+
+def _of_file(path: str, lines: _Lines) -> Iterator[list[str]]:
+    for number, line in enumerate(_text(path).splitlines(), start=1):
+        entry = line.rstrip()
+        if not entry.strip() or entry.startswith("#") or "\0" in entry:
+            continue
+        for what, says in lines.code(entry) if editable_forms.is_code(entry) else lines.place(entry):
+            yield [f"{lines.shown}: {what}", f"{lines.shown} line {number} {says}"]
+
+
+class _Lines:
+    """The lines of one ``.pth`` file, judged by what is owned."""
+
+    def __init__(self, site: str, path: str, coverage: Coverage, watch: Watch) -> None:
+        self.shown = visible(os.path.basename(path))
+        self._site = site
+        self._coverage = coverage
+        self._watch = watch
+
+    def place(self, entry: str) -> Iterator[tuple[str, str]]:
+        """Yield what a path line adds, if it offers a name that is owned."""
+        place = os.path.normpath(os.path.join(self._site, entry))
+        self._watch.glance(place)
+        names = self._coverage.offers(place, self._coverage.names)
+        if names:
+            shown = visible(place)
+            offered = ", ".join(f"`{visible(name)}`" for name in sorted(names))
+            yield f"path {shown}", f"puts {shown} on the search path, which offers {offered}"
+
+    def code(self, line: str) -> Iterator[tuple[str, str]]:
+        """Yield what a finder maps to names that are owned, or the line and the modules it imports as they are."""
+        module = editable_forms.only_finder(line)
+        path = os.path.join(self._site, f"{module}.py")
+        finder = editable_forms.generated(_text(path)) if module and self._watch.digest(path) is not None else None
+        if finder is None:
+            yield self._whole(line)
+            return
+        for name, place in self._mapped(finder):
+            shown = visible(place)
+            source = canonical_digest(self._coverage.elsewhere(place))
+            yield f"finder {visible(name)} {shown} {source}", f"lets `{visible(name)}` be imported from {shown}"
+
+    def _mapped(self, finder: Finder) -> Iterator[tuple[str, str]]:
+        """Yield (dotted name, place) of what a finder maps to a name that is owned."""
+        owned = self._coverage.names
+        for name, path in finder.mapping.items():
+            if within(name, owned) is not None:
+                yield name, source_trees.source(path) or path
+        for name, places in finder.namespaces.items():
+            inner = within(name, owned)
+            yield from ((name, place) for place in places if inner and self._coverage.offers(place, inner))
+
+    def _whole(self, line: str) -> tuple[str, str]:
+        digests = [self._watch.digest(path) for path in self._modules(line)]
+        return f"code {visible(line)} {digests}", "runs code at every start of Python"
+
+    def _modules(self, line: str) -> Iterator[str]:
+        """Yield the files in this site directory that a line of code could import."""
+        for module in editable_forms.imported_by(line):
+            parts = module.split(".")
+            base = os.path.join(self._site, *parts)
+            yield from (f"{base}.py", os.path.join(base, "__init__.py"))
+
+
+def _text(path: str) -> str:
+    try:
+        return bounded.read_regular(path, _FILE_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
