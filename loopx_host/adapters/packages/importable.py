@@ -51,10 +51,16 @@ def merged(names: Names, more: Names) -> Names:
 
 
 def within(dotted: str, names: Names) -> Names | None:
-    """Return what is owned below a dotted name; None where nothing of it is."""
-    for part in dotted.split("."):
+    """Return what is owned below a dotted name, which may be all of it; None where nothing is."""
+    first, *parts = dotted.split(".")
+    if first not in names:
+        return None
+    names = names[first]
+    for part in parts:
+        if not names or _HOLDS_FILES in names:
+            return {}
         if part not in names:
-            return {} if _HOLDS_FILES in names else None
+            return None
         names = names[part]
     return names
 

@@ -64,7 +64,10 @@ def test_the_source_wins_over_a_copy_in_the_site_directory(environment: Environm
 def test_a_mapping_that_is_no_literal_is_not_executed(environment: Environment) -> None:
     mark = environment.root / "mark"
     finder = f"MAPPING = dict(edited=open({str(mark)!r}, 'w').name)\n"
-    files = {"__editable___edited_finder.py": finder, "__editable__.edited.pth": "import __editable___edited_finder\n"}
+    files = {
+        "__editable___edited_finder.py": finder,
+        "__editable__.edited.pth": "import __editable___edited_finder\n",
+    }
     editable(environment, environment.root / "project/edited", files)
 
     row = environment.offer("edited")

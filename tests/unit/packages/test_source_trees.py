@@ -16,8 +16,9 @@ from loopx_host.adapters.packages.source_trees import (
 )
 from tests.support.packages import distribution, write
 
-
-START = {"__editable__.some_vane.pth": "import __editable___some_vane_finder; __editable___some_vane_finder.install()"}
+START = {
+    "__editable__.some_vane.pth": "import __editable___some_vane_finder; __editable___some_vane_finder.install()"
+}
 
 
 def edited(site: Path, source: Path, files: dict[str, str], name: str = "some-vane") -> Installed:
@@ -85,7 +86,15 @@ def test_a_literal_mapping_is_followed(tmp_path: Path, source: str) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["install(dict(vane='x'))", "map_module(1, 2)", "MAPPING = {", "MAPPING = " + "(" * 100_000, "MAPPING", "", "\x00"],
+    [
+        "install(dict(vane='x'))",
+        "map_module(1, 2)",
+        "MAPPING = {",
+        "MAPPING = " + "(" * 100_000,
+        "MAPPING",
+        "",
+        "\x00",
+    ],
     ids=["call", "no text", "syntax", "deep", "name", "empty", "nul"],
 )
 def test_any_other_finder_leads_nowhere(tmp_path: Path, source: str) -> None:
@@ -109,3 +118,35 @@ def test_only_lines_that_python_executes_are_code(tmp_path: Path) -> None:
     path = write(tmp_path / "x.pth", "# import a\n/somewhere\nimport os\n import b\nimport\tsys\nimported\n")
 
     assert code_lines(str(path)) == [3, 5]
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "package", "place"),
+    [
+        (
+            "__editable___x_finder",
+            "MAPPING = {'ns.vane': '%s/ns/vane'}\nNAMESPACES = {'ns': []}\n",
+            "ns.vane",
+            "ns/vane",
+        ),
+        ("_editable_impl_x", "F.map_module('vane', '%s/vane/__init__.py')\n", "vane", "vane"),
+        ("_editable_skbc_x", "install({'vane': '%s/vane/__init__.py'}, {})\n", "vane", "vane"),
+        ("_x_editable", "install({'vane.deep': '%s/deep/__init__.py'}, {})\n", "vane.deep.er", "deep/er"),
+    ],
+    ids=["setuptools", "editables", "scikit-build-core", "inner package"],
+)
+def test_whatever_a_backend_calls_its_finder_it_is_followed(
+    tmp_path: Path, module: str, source: str, package: str, place: str
+) -> None:
+    (tmp_path / "src" / place).mkdir(parents=True)
+    files = {f"{module}.py": source % (tmp_path / "src"), "x.pth": f"import {module}"}
+
+    found = edited(tmp_path / "site", tmp_path, files)
+
+    assert folder_of(package, found, []) == str(tmp_path / "src" / place)
+
+
+def test_a_finder_that_asks_a_build_directory_is_said_to_need_the_path(tmp_path: Path) -> None:
+    files = {"_x_loader.py": "install('x', {'vane'}, '/build', ['ninja'])\n", "x.pth": "import _x_loader"}
+
+    assert is_editable_unresolved(edited(tmp_path / "site", tmp_path, files))

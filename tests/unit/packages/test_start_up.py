@@ -1,0 +1,118 @@
+"""Which lines of `.pth` files count: by what they offer, by what a generated finder maps, or whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopx_host.adapters.packages import start_up
+from loopx_host.adapters.packages.coverage import Coverage
+from loopx_host.adapters.packages.fingerprints import Watch
+from tests.support.packages import write
+
+EDITABLES = "from editables.redirector import RedirectingFinder as F\nF.install()\nF.map_module({name!r}, {path!r})"
+START = "import _editable_impl_x\n"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A site directory that holds the package `owned`, a module `single`, and one part of the namespace `ns`."""
+    for name in ("owned/__init__.py", "single.py", "ns/part/__init__.py"):
+        write(tmp_path / "site" / name, "")
+    return tmp_path / "site"
+
+
+def rows(site: Path) -> list[list[str]]:
+    watch = Watch()
+    coverage = Coverage(watch, [str(site)])
+    coverage.modules(["owned", "single", "ns.part"], [])
+    return start_up.rows([str(site)], coverage, watch)
+
+
+@pytest.mark.req("X4", "B22")
+@pytest.mark.parametrize(
+    ("offered", "counts"),
+    [
+        ("owned/__init__.py", True),
+        ("owned.py", True),
+        ("single.cpython-311-x86_64-linux-gnu.so", True),
+        ("single/__init__.py", True),
+        ("ns/part.py", True),
+        ("ns/__init__.py", True),
+        ("ns/other/__init__.py", False),
+        ("stranger/__init__.py", False),
+        ("README.md", False),
+        ("single.txt", False),
+    ],
+)
+def test_a_path_line_counts_by_the_names_it_offers(site: Path, tmp_path: Path, offered: str, counts: bool) -> None:
+    write(tmp_path / "elsewhere" / offered, "")
+    write(site / "x.pth", f"# note\n\n{tmp_path / 'elsewhere'}\n")
+
+    found = rows(site)
+
+    assert bool(found) is counts
+    assert all(says.startswith("x.pth line 3 ") for _, says in found)
+
+
+@pytest.mark.req("X4")
+@pytest.mark.parametrize(("name", "counts"), [("owned", True), ("owned.more", True), ("other", False)])
+def test_a_generated_finder_counts_by_what_it_maps(site: Path, tmp_path: Path, name: str, counts: bool) -> None:
+    source = write(tmp_path / "src/__init__.py", "")
+    write(site / "x.pth", START)
+    write(site / "_editable_impl_x.py", EDITABLES.format(name=name, path=str(source)))
+
+    before = rows(site)
+    write(source, "changed = 1\n")
+
+    assert bool(before) is counts
+    assert (rows(site) != before) is counts
+
+
+@pytest.mark.req("X4", "B22")
+@pytest.mark.parametrize(
+    ("line", "source"),
+    [
+        ("import os\n", ""),
+        ("import _editable_impl_x, os\n", EDITABLES),
+        ("import _editable_impl_x; exec('1')\n", EDITABLES),
+        (START, EDITABLES + "\nprint(1)"),
+        (START, "print(1)\n" + EDITABLES),
+        (START, "MAPPING = {{}}\nNAMESPACES = {{}}\n"),
+        ("import\t_editable_impl_x\n", EDITABLES),
+    ],
+)
+def test_any_other_line_of_code_counts_whole_with_what_it_imports(site: Path, line: str, source: str) -> None:
+    write(site / "x.pth", line)
+    module = write(site / "_editable_impl_x.py", source.format(name="other", path="/nowhere"))
+
+    ((before, says),) = rows(site)
+    write(module, "changed = 1\n")
+    ((after, _),) = rows(site)
+
+    assert says.startswith("x.pth line 1 ")
+    assert (after != before) is ("_editable_impl_x" in line)
+
+
+def test_a_line_that_moves_within_its_file_stays_the_same(site: Path, tmp_path: Path) -> None:
+    write(tmp_path / "elsewhere/owned.py", "")
+    write(site / "x.pth", f"{tmp_path / 'elsewhere'}\n")
+    (before,) = rows(site)
+    write(site / "x.pth", f"# note\n{tmp_path / 'elsewhere'}\n")
+
+    (after,) = rows(site)
+
+    assert after[0] == before[0]
+    assert after[1] != before[1]
+
+
+@pytest.mark.req("B22")
+@pytest.mark.parametrize("name", ["sitecustomize.py", "usercustomize/__init__.py"])
+def test_what_runs_at_every_start_counts(site: Path, name: str) -> None:
+    write(site / name, "")
+    before = rows(site)
+    write(site / name, "changed = 1\n")
+
+    assert before
+    assert rows(site) != before
