@@ -39,6 +39,15 @@ include = ["{package}*"]
 [tool.setuptools.package-data]
 "*" = ["*.toml"]
 """
+SPACED = """\
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+
+[tool.setuptools]
+packages = ["shared.stranger"]
+package-dir = {{"shared.stranger" = "src/shared/stranger"}}
+"""
 PROJECT = """
 [project]
 name = "{name}"
@@ -77,6 +86,18 @@ def project(
     for extra in extras:
         write(source / place / extra / "__init__.py", "raise SystemExit('imported')\n")
         write(source / place / extra / "extension.toml", manifest(extra, version, entrypoint=name))
+    return source
+
+
+def library(
+    folder: Path, name: str, *, backend: str = HATCHLING, layout: str = "src", package: str, version: str = "1.0"
+) -> Path:
+    """Write the source of a package that offers no extension."""
+    top = package.split("/", maxsplit=1)[0]
+    build = backend.format(place=f"{layout}/{top}" if layout != "." else top, where=layout, package=top)
+    source = folder / name
+    write(source / "pyproject.toml", f'{build}\n[project]\nname = "{name}"\nversion = "{version}"\n')
+    write(source / layout / package / "__init__.py", "")
     return source
 
 
@@ -203,6 +224,106 @@ def test_byte_code_that_running_leaves_does_not_count(host: Host, tmp_path: Path
     subprocess.run([host.scripts / "wheeled"], check=True, capture_output=True, env=host.env)
 
     assert host.row("wheeled")["ready"] is True
+
+
+UNRELATED = [
+    ("stranger-a", HATCHLING, "src", "stranger_a"),
+    ("stranger-b", SETUPTOOLS, "src", "stranger_b"),
+    ("stranger-c", SETUPTOOLS, ".", "stranger_c"),
+    ("stranger-d", SPACED, "src", "shared/stranger"),
+]
+
+
+@pytest.mark.req("X4")
+@pytest.mark.parametrize(("name", "backend", "layout", "package"), UNRELATED, ids=[row[0] for row in UNRELATED])
+def test_an_unrelated_editable_install_leaves_every_extension_ready(
+    host: Host, tmp_path: Path, name: str, backend: str, layout: str, package: str
+) -> None:
+    host.state_file = tmp_path / "state.json"
+    host.pip("install", str(build_wheel(library(tmp_path, "spaced", package="shared/spaced"), tmp_path / "dist")))
+    for extension in ("wheeled", *NAMES):
+        host.proved(extension)
+
+    host.pip("install", "--editable", str(library(tmp_path, name, backend=backend, layout=layout, package=package)))
+
+    assert [(row["id"], row["ready"], row["changed_details"]) for row in host.rows()] == [
+        (extension, True, []) for extension in sorted(["wheeled", *NAMES])
+    ]
+
+
+@pytest.mark.req("X4", "B22")
+@pytest.mark.parametrize(("backend", "layout"), [(HATCHLING, "src"), (SETUPTOOLS, ".")], ids=["path", "finder"])
+def test_an_editable_install_that_offers_what_one_imports_makes_that_one_stale(
+    host: Host, tmp_path: Path, backend: str, layout: str
+) -> None:
+    host.state_file = tmp_path / "state.json"
+    leafy = f"leafy-{tmp_path.name[-8:].replace('_', '-').strip('-')}"
+    needing = project(tmp_path, "needing", backend=HATCHLING)
+    text = (needing / "pyproject.toml").read_text("utf-8")
+    write(
+        needing / "pyproject.toml",
+        text.replace("[project.scripts]", f'dependencies = ["{leafy}"]\n[project.scripts]'),
+    )
+    host.pip("install", str(build_wheel(library(tmp_path, leafy, package="leafy"), tmp_path / "dist")))
+    host.pip("install", "--force-reinstall", "--no-deps", str(build_wheel(needing, tmp_path / "dist")))
+    host.proved("needing")
+    host.proved("wheeled")
+
+    shadow = library(tmp_path, f"{leafy}-shadow", backend=backend, layout=layout, package="leafy")
+    host.pip("install", "--editable", str(shadow))
+
+    row = host.row("needing")
+    host.pip("uninstall", "--yes", leafy, f"{leafy}-shadow", "needing")
+    assert (row["reason"], "pth" in row["changed"]) == ("readiness_stale", True)
+    assert any("`leafy`" in detail and ".pth line 1 " in detail for detail in row["changed_details"])
+    assert host.row("wheeled")["ready"] is True
+
+
+@pytest.mark.req("X4")
+@pytest.mark.parametrize(("backend", "layout"), [(HATCHLING, "src"), (SETUPTOOLS, ".")], ids=["path", "finder"])
+def test_a_module_of_an_editable_install_that_offers_nothing_runs_by_its_manifest(
+    host: Host, tmp_path: Path, backend: str, layout: str
+) -> None:
+    host.state_file = tmp_path / "state.json"
+    source = library(tmp_path, f"acme-{layout.replace('.', 'flat')}", backend=backend, layout=layout, package="zebra")
+    write(source / layout / "zebra/tool.py", CLI % "1.0" + "\n\nif __name__ == '__main__':\n    main()\n")
+    path = write(
+        source / layout / "zebra/extension.toml", manifest("zebra", entrypoint=None, python_module="zebra.tool")
+    )
+    host.pip("install", "--editable", str(source))
+
+    installed = host("extension", "install", "--manifest", str(path), "--execute")
+    ran = host.run("zebra", {})
+    write(source / layout / "zebra/tool.py", CLI % "2.0")
+
+    row = host.row("zebra")
+    host.pip("uninstall", "--yes", source.name)
+    assert installed.status == 0, installed
+    assert ran.document["provider_result"] == {"ok": True, "version": "1.0"}
+    assert (row["reason"], row["changed_details"]) == ("readiness_stale", ["zebra/tool.py (changed)"])
+
+
+@pytest.mark.req("X4")
+def test_an_edit_in_an_editable_library_that_one_requires_is_stale_and_named(host: Host, tmp_path: Path) -> None:
+    host.state_file = tmp_path / "state.json"
+    needing = project(tmp_path, "leaning", backend=HATCHLING)
+    text = (needing / "pyproject.toml").read_text("utf-8")
+    write(
+        needing / "pyproject.toml", text.replace("[project.scripts]", 'dependencies = ["staff"]\n[project.scripts]')
+    )
+    write(needing / "src/leaning/cli.py", "import staff\n" + CLI % "1.0")
+    staff = library(tmp_path, "staff", package="staff")
+    host.pip("install", "--editable", str(staff))
+    host.pip("install", "--no-deps", str(build_wheel(needing, tmp_path / "dist")))
+    host.proved("leaning")
+    ran = host.run("leaning", {})
+
+    write(staff / "src/staff/__init__.py", "changed = 1\n")
+
+    row = host.row("leaning")
+    assert ran.status == 0, ran
+    assert (row["reason"], row["changed"]) == ("readiness_stale", ["closure"])
+    assert any("staff/__init__.py" in detail for detail in row["changed_details"])
 
 
 def test_a_new_version_is_offered_as_an_upgrade_and_upgraded_by_its_id(host: Host, tmp_path: Path) -> None:

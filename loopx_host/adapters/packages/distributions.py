@@ -204,12 +204,16 @@ def _is_volatile(name: str) -> bool:
     return folder.endswith(ENDINGS) and base in _ADMINISTRATIVE
 
 
-def installed_mentioning(place: str, word: bytes) -> Iterator[Installed]:
-    """Return the distributions of one directory whose metadata mention `word`; only these are parsed."""
+def installed_mentioning(place: str, words: tuple[bytes, ...]) -> Iterator[Installed]:
+    """Return the distributions of one directory whose metadata mention one of `words`; only these are parsed."""
     for name in metadata_names(place):
         path = os.path.join(place, name)
-        if not name.startswith(LEFTOVER) and any(word in _raw(path, file) for file in _NAMING_FILES):
+        if not name.startswith(LEFTOVER) and _mentions(path, words):
             yield Installed(path)
+
+
+def _mentions(path: str, words: tuple[bytes, ...]) -> bool:
+    return any(word in text for text in (_raw(path, file) for file in _NAMING_FILES) for word in words)
 
 
 def by_name(place: str) -> dict[str, str]:

@@ -43,11 +43,14 @@ def _interpreter_beside(launcher: str | None) -> str:
     return beside if beside and launchers.is_program(beside) else sys.executable
 
 
-def _mentions(launcher: Launcher) -> bytes:
-    """Return bytes that stand in the metadata of whatever carries `launcher`."""
+def _mentions(launcher: Launcher) -> tuple[bytes, ...]:
+    """Return bytes of which one stands in the metadata of whatever carries `launcher`.
+
+    Those of an editable install need not name its modules anywhere.
+    """
     if launcher.kind == MODULE:
-        return str(launcher.module).split(".")[0].encode()
-    return os.fsencode(os.path.basename(launcher.path))
+        return (str(launcher.module).split(".")[0].encode(), b'"editable"')
+    return (os.fsencode(os.path.basename(launcher.path)),)
 
 
 def _carries_script(distribution: Installed, launcher: Launcher, _places: list[str]) -> bool:
@@ -74,7 +77,10 @@ def _carries_module(distribution: Installed, launcher: Launcher, places: list[st
     package, _, last = str(launcher.module).rpartition(".")
     folder = source_trees.folder_of(package or last, distribution, [])
     names = ("__main__.py",) if not package else (f"{last}.py", f"{last}/__main__.py")
-    return folder is not None and any(os.path.isfile(os.path.join(folder, name)) for name in names) and bool(places)
+    if folder is not None and any(os.path.isfile(os.path.join(folder, name)) for name in names):
+        return bool(places)
+    roots = source_trees.source_roots(distribution) if not package else []
+    return any(os.path.isfile(os.path.join(root, f"{last}.py")) for root in roots)
 
 
 def _launcher_text(path: str) -> bytes:
