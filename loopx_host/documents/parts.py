@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypedDict
+    from typing import NotRequired, TypedDict
 
     from loopx_host.core.errors import Refused
 
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         value: int | str
         enforced: bool
         by: str
+        not_counted: NotRequired[list[str]]  # what passes by this mechanism
 
     class Containment(TypedDict, total=False):
         """What is known of a process and its descendants; a run that never started knows less."""

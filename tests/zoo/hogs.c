@@ -29,6 +29,32 @@ static long memory(long upto) { /* MiB written to */
     return taken;
 }
 
+/* In a child, which ends where it takes too much; what it had by then stands in memory that both have. */
+static long in_child(long upto, int (*take)(void)) {
+    int status;
+    volatile long *taken = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (taken == MAP_FAILED) return -errno;
+    pid_t child = fork();
+    if (child == 0) {
+        while (*taken < upto && take()) *taken += 1;
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    return *taken;
+}
+static int take_shared(void) {
+    char *one = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (one == MAP_FAILED) return 0;
+    memset(one, 1, 1 << 20);
+    return 1;
+}
+static int take_memfd(void) {
+    static int file = -1;
+    static char chunk[1 << 20];
+    if (file < 0) file = (int)syscall(SYS_memfd_create, "zoo", 0L);
+    return file >= 0 && write(file, chunk, sizeof chunk) == sizeof chunk;
+}
+
 static long descriptors(long upto) {
     int highest = 2;
     for (long one = 0; one < upto; one++) {
@@ -97,6 +123,8 @@ int hog(const char *animal) {
     long upto = number("upto");
     if (strcmp(animal, "limits") == 0) say_limits();
     else if (strcmp(animal, "memory_hog") == 0) say_number("taken", memory(upto));
+    else if (strcmp(animal, "shared_hog") == 0) say_number("taken", in_child(upto, take_shared));
+    else if (strcmp(animal, "memfd_hog") == 0) say_number("taken", in_child(upto, take_memfd));
     else if (strcmp(animal, "fd_hog") == 0) say_number("taken", descriptors(upto));
     else if (strcmp(animal, "disk_hog") == 0) say_number("taken", disk(upto));
     else if (strcmp(animal, "core_dumper") == 0) core();

@@ -13,6 +13,7 @@ from loopx_host.core.permissions import NET_CONNECT, READ_REFERENCE, WRITE_REFER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from loopx_host.adapters.process.memory_group import MemoryGroup
     from loopx_host.documents.parts import Limit
     from loopx_host.lifecycle.extensions.process import Grants, Limits
 
@@ -68,16 +69,25 @@ def level_named(name: str) -> Level:
 
 
 class Fence:
-    """Everything that decides one confinement: the level, the private directory, grants, bounds."""
+    """Everything that decides one confinement: the level, the private directory, grants, bounds, a memory group."""
 
-    __slots__ = ("argv0", "grants", "level", "limits", "private")
+    __slots__ = ("argv0", "grants", "group", "level", "limits", "private")
 
-    def __init__(self, level: Level, private: str, argv0: str, grants: Grants, limits: Limits) -> None:
+    def __init__(
+        self,
+        level: Level,
+        private: str,
+        argv0: str,
+        grants: Grants,
+        limits: Limits,
+        group: MemoryGroup | None = None,
+    ) -> None:
         self.level = level
         self.private = private
         self.argv0 = argv0
         self.grants = grants
         self.limits = limits
+        self.group = group
 
     @property
     def network(self) -> bool:
@@ -112,13 +122,13 @@ def open_references(fence: Fence) -> None:
             landlock.open_pinned(path)
 
 
-def confine(fence: Fence, *, namespaced: bool) -> list[Limit]:
+def confine(fence: Fence, *, namespaced: bool, grouped: bool = False) -> list[Limit]:
     """Give up everything the level says, in this process, for good; return the rows.
 
-    `namespaced` says that the process is in namespaces of its own already.
+    `namespaced` says that the process is in namespaces of its own already, `grouped` that it is in its memory group.
     """
     limited = fence.level.includes(LIMITS)
-    rows = rlimits.apply(fence.limits) if limited else rlimits.not_applied(fence.limits)
+    rows = rlimits.apply(fence.limits, grouped=grouped) if limited else rlimits.not_applied(fence.limits)
     if limited and not fence.level.includes(CONTAINED):
         _keep_limits()
     if not fence.level.includes(CONTAINED):

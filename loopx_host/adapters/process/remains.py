@@ -1,6 +1,7 @@
 """Processes of a run whose host and supervisor were both killed: found by the run's private directory, and ended.
 
-Each process of a run was started with that directory as its TMPDIR, a name that nothing else has. A number that was
+Each process of a run was started with that directory as its TMPDIR, a name that nothing else has, and where the
+memory of the run was bounded, it is in a control group of the same name. A number that was
 read from /proc can be another process's a moment later; so a process is pinned by a descriptor first, looked at
 once more, and signalled through that.
 """
@@ -11,17 +12,20 @@ import os
 import signal
 
 from loopx_host.adapters.process import descriptors
+from loopx_host.adapters.process.memory_group import remove_left
 
 _PASSES = 8  # what forks meanwhile is found in the next one
 
 
 def end_all_of(private: str) -> None:
     """End what a dead supervisor's run left running; without process descriptors, nothing is."""
-    mark = b"TMPDIR=" + os.fsencode(private)
+    name = os.path.basename(os.path.dirname(private))
+    marks = (b"TMPDIR=" + os.fsencode(private), b"/" + os.fsencode(name))
     for _ in range(_PASSES):
-        found = [pid for pid in _own_processes() if _carries(pid, mark)]
-        if not [pid for pid in found if _end(pid, mark)]:
-            return
+        found = [pid for pid in _own_processes() if _carries(pid, marks)]
+        if not [pid for pid in found if _end(pid, marks)]:
+            break
+    remove_left(name)
 
 
 def _own_processes() -> list[int]:
@@ -42,23 +46,29 @@ def _is_of(entry: os.DirEntry[str], user: int) -> bool:
         return False
 
 
-def _carries(pid: int, mark: bytes) -> bool:
-    """Whether a process was started with the mark among its variables."""
+def _carries(pid: int, marks: tuple[bytes, bytes]) -> bool:
+    """Whether a process was started with the first mark among its variables, or is in a group named by the other.
+
+    A process can put other variables in the place of its own, and cannot leave its group.
+    """
     try:
+        with open(f"/proc/{pid}/cgroup", "rb") as groups:
+            if any(line.rstrip(b"\n").endswith(marks[1]) for line in groups):
+                return True
         with open(f"/proc/{pid}/environ", "rb") as environment:
-            return mark in environment.read().split(b"\0")
+            return marks[0] in environment.read().split(b"\0")
     except OSError:
         return False
 
 
-def _end(pid: int, mark: bytes) -> bool:
+def _end(pid: int, marks: tuple[bytes, bytes]) -> bool:
     """Kill a process that still carries the mark once its number is pinned; whether it was."""
     pinned = descriptors.of_process(pid)
     if pinned < 0:
         return False
     try:
         # Not ended after it was looked at: then it was this process that was looked at.
-        if not _carries(pid, mark) or descriptors.ready((pinned,), 0):
+        if not _carries(pid, marks) or descriptors.ready((pinned,), 0):
             return False
         signal.pidfd_send_signal(pinned, signal.SIGKILL)
         descriptors.ready((pinned,), 1)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 
 _MIB = 1 << 20
+# What no limit of one process counts; and what is not counted where its address space is not bounded.
+_UNCOUNTED, _UNCOUNTED_IF_RESERVED = ("memfd", "tmpfs", "other processes of the run"), ("shared",)
 
 
 def wanted(limits: Limits) -> list[tuple[str, int, list[int], int]]:
@@ -34,12 +36,22 @@ def wanted(limits: Limits) -> list[tuple[str, int, list[int], int]]:
     return rows
 
 
-def apply(limits: Limits) -> list[Limit]:
-    """Set the limits of this process; return a row for each with whether it holds."""
-    return [
+def apply(limits: Limits, *, grouped: bool = False) -> list[Limit]:
+    """Set the limits of this process; return a row for each with whether it holds.
+
+    `grouped` says that a control group counts the memory of the whole run; without one the row says what is not
+    counted.
+    """
+    rows = [
         _row(name, value, _holds(name, resources, bound), "rlimit")
         for name, value, resources, bound in wanted(limits)
     ]
+    for row in rows:
+        if row["limit"] == "memory_mb" and grouped:
+            row["enforced"], row["by"] = True, "cgroup"
+        elif row["limit"] == "memory_mb" and row["enforced"]:
+            row["not_counted"] = [*(_UNCOUNTED_IF_RESERVED if limits.reserves_memory else ()), *_UNCOUNTED]
+    return rows
 
 
 def not_applied(limits: Limits) -> list[Limit]:

@@ -127,6 +127,7 @@ class _ProviderToBe:
         self._streams = streams
         self._fence = fence
         self._parent = parent
+        self._grouped = False
 
     def become(self, become: Callable[[], object]) -> None:
         """Confine and become. Never returns."""
@@ -140,6 +141,8 @@ class _ProviderToBe:
 
     def _prepare(self) -> None:
         os.setsid()
+        if self._fence.group is not None:
+            self._grouped = self._fence.group.join()
         if kernel.is_linux():
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != self._parent:  # it died before it could be heard of
@@ -177,7 +180,7 @@ class _ProviderToBe:
             step = "open the references"
             confinement.open_references(self._fence)
             step = "confine"
-            rows = confinement.confine(self._fence, namespaced=arrange is not None)
+            rows = confinement.confine(self._fence, namespaced=arrange is not None, grouped=self._grouped)
             rung = confinement.reached(rows, namespaced=arrange is not None)
             self._say(rows=rows, rung=rung)
             level = self._fence.level

@@ -8,7 +8,7 @@ import time
 
 from loopx_host.adapters.process import descendants, spawn
 from loopx_host.adapters.process.child import Pipes
-from loopx_host.adapters.process.confinement import NAMESPACED, Fence
+from loopx_host.adapters.process.confinement import LIMITS, NAMESPACED, Fence
 from loopx_host.adapters.process.private_directory import PrivateDirectory
 from loopx_host.adapters.process.stdio_exchange import EXITED, INTERRUPTED, StdioExchange
 from loopx_host.core.limits import TERMINATE_GRACE_SECONDS
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypedDict
 
+    from loopx_host.adapters.process.memory_group import MemoryGroup
     from loopx_host.adapters.process.run_spec import RunSpec
     from loopx_host.adapters.process.spawn import Started
 
@@ -51,27 +52,41 @@ def attend(
     except OSError as error:
         return Ended(start_error=f"no private directory: {error.strerror or error}")
     removed = False
+    group = None
     try:
-        ended = _started(spec, private.path, interrupts, subreaper=subreaper, fenced=fenced, children=children)
+        group = _memory_group(spec, private.path)
+        fence = Fence(spec.level, private.path, spec.argv[0], spec.grants, spec.limits, group)
+        ended = _started(spec, fence, interrupts, subreaper=subreaper, fenced=fenced, children=children)
         if spec.bytecode_to and ended.exit_code == 0 and ended.stopped_by is None:
             from loopx_host.adapters.process.bytecode import harvest
 
             harvest(os.path.join(private.path, _BYTECODE), spec.bytecode_to)
     finally:
         removed = private.remove()
+        if group is not None:
+            group.remove()
     ended.duration_ms = int((time.monotonic() - began) * 1000)
     ended.containment["private_directory"] = "removed" if removed else "left"
     return ended
 
 
+def _memory_group(spec: RunSpec, private: str) -> MemoryGroup | None:
+    """Return a group for a run whose memory is bounded, named like its private directory, where one can be had."""
+    if spec.limits.memory_mb is None or not spec.level.includes(LIMITS):
+        return None
+    from loopx_host.adapters.process.memory_group import MemoryGroup
+
+    return MemoryGroup.create(os.path.basename(os.path.dirname(private)), spec.limits.memory_mb << 20)
+
+
 def _started(
-    spec: RunSpec, private: str, interrupts: Iterable[int], *, subreaper: bool, fenced: bool, children: int
+    spec: RunSpec, fence: Fence, interrupts: Iterable[int], *, subreaper: bool, fenced: bool, children: int
 ) -> Ended:
     pipes = Pipes(reads=1 if spec.stdin else 0, writes=2)
     if not spec.stdin:
         pipes.theirs.insert(0, os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    private = fence.private
     settings = {"PYTHONPYCACHEPREFIX": os.path.join(private, _BYTECODE), **spec.environment, "TMPDIR": private}
-    fence = Fence(spec.level, private, spec.argv[0], spec.grants, spec.limits)
     try:
         started = spawn.start(spec.argv, settings, pipes.theirs, fence)
     except spawn.NotStarted as not_started:

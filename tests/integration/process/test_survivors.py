@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from loopx_host.adapters.process import memory_group
 from tests.support.cli import Answer, Loopx, Place, await_end, finish, start_time
 from tests.support.providers import PUPPET, PYTHON
 from tests.support.puppets import BOUNDED, install_puppets
@@ -353,6 +354,34 @@ def test_what_outlived_host_and_supervisor_is_ended_by_the_next_run(puppets: Loo
     assert answer.status == 0
     assert await_end(place) == []
     assert is_left_alone
+
+
+@pytest.mark.req("B3")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can surely make a group")
+@pytest.mark.skipif(
+    not any(os.access(place, os.W_OK) for place, _ in memory_group.parents()), reason="there is no group to be had"
+)
+def test_what_hid_from_the_next_run_is_found_by_its_group(loopx: Loopx, place: Place) -> None:
+    """It put another environment in the place of its own, and cannot leave its group."""
+    loopx.make_extension("bounded", memory_limit_mb=256)
+    hide = "def hide():\n    os.execve('/bin/sleep', ['sleep', '300'], {})"
+    code = f"{hide}\nrecord('leader')\ndescend('daemon', hide)\nready()\nstay()"
+    host = loopx.start_run("bounded", place.request(code))
+    place.wait_until_ready()
+    host.send_signal(signal.SIGSTOP)
+    os.kill(parent_of(pid_of(place, "leader")), signal.SIGKILL)
+    host.kill()
+    finish(host)
+    (name,) = loopx.private_directories()
+    groups = [Path(parent) / name for parent, _ in memory_group.parents()]
+    was_there = [group.exists() for group in groups]
+    outlived = place.alive()
+
+    loopx.run("bounded", {"code": "answer()", "place": str(place.path)})
+
+    assert (any(was_there), "daemon" in outlived) == (True, True)
+    assert await_end(place) == []
+    assert not any(group.exists() for group in groups)
 
 
 @pytest.fixture

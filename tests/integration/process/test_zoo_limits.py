@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from loopx_host.adapters.process import memory_group
 from tests.support import refuse_syscalls, zoo
 from tests.support.zoo import C, Grounds, Guest, Keeper
 
@@ -48,9 +49,12 @@ class Hogs:
         self._mark = mark
         self.is_root = grounds.person(who).is_root
 
-    def run(self, animal: str, upto: int = 0, **limits: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    def result(self, animal: str, upto: int, **limits: Any) -> dict[str, Any]:
         request = {"animal": animal, "upto": str(upto)}
-        result = self._keeper.run(argv=self._argv, reads=self._argv, mark=self._mark, request=request, limits=limits)
+        return self._keeper.run(argv=self._argv, reads=self._argv, mark=self._mark, request=request, limits=limits)
+
+    def run(self, animal: str, upto: int = 0, **limits: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        result = self.result(animal, upto, **limits)
         return zoo.said(result), zoo.rows(result["containment"])
 
 
@@ -89,9 +93,52 @@ def test_every_resource_row_is_enforced_from_the_limits_rung_on(hogs: Hogs) -> N
     _, table = hogs.run("limits", memory_mb=128)
 
     resources = ("core_file_bytes", "open_files", "memory_mb", "cpu_seconds", "file_size_mb")
-    assert {name: (table[name]["enforced"], table[name]["by"]) for name in resources} == dict.fromkeys(
-        resources, (True, "rlimit")
-    )
+    assert {name: table[name]["enforced"] for name in resources} == dict.fromkeys(resources, True)
+    assert {name for name in resources if table[name]["by"] != "rlimit"} <= {"memory_mb"}
+    assert table["memory_mb"]["by"] in ("rlimit", "cgroup")
+
+
+@at(*LIMITED)
+@pytest.mark.parametrize("reserves", [False, True])
+@pytest.mark.parametrize(("animal", "kind"), [("shared_hog", "shared"), ("memfd_hog", "memfd")])
+def test_memory_that_no_process_maps_for_itself_is_counted_or_said_not_to_be(
+    hogs: Hogs, animal: str, kind: str, reserves: bool
+) -> None:
+    result = hogs.result(animal, 300, memory_mb=64, reserves_memory=reserves)
+
+    row = zoo.rows(result["containment"])["memory_mb"]
+    # Where a group ends what holds too much, it may be the provider.
+    is_bounded = result["signal"] == "SIGKILL" or zoo.said(result)["taken"] <= 64
+    assert is_bounded is (kind not in row.get("not_counted", []))
+    assert (row["enforced"], row["value"]) == (True, 64)
+    assert row["by"] == "rlimit" or "not_counted" not in row
+
+
+@at(*LIMITED)
+def test_a_group_for_memory_is_gone_after_the_run(hogs: Hogs) -> None:
+    hogs.run("limits", memory_mb=64)
+
+    assert memory_groups() == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can surely make a group")
+@pytest.mark.skipif(not any(os.access(place, os.W_OK) for place, _ in memory_group.parents()), reason="no group here")
+@pytest.mark.parametrize("level", LIMITED)
+def test_root_bounds_the_memory_of_the_whole_run(grounds: Grounds, mark: str, level: str) -> None:
+    answer, table = Hogs(grounds, mark, level, "root").run("shared_hog", 300, memory_mb=64)
+
+    assert (table["memory_mb"]["enforced"], table["memory_mb"]["by"]) == (True, "cgroup")
+    assert 0 < answer["taken"] <= 64
+
+
+def memory_groups() -> list[str]:
+    """Return the groups of runs that are there and have no process in them."""
+    return [
+        path.name
+        for parent, _ in memory_group.parents()
+        for path in Path(parent).glob("loopx-*")
+        if not (path / "cgroup.procs").read_text(encoding="ascii").split()
+    ]
 
 
 @at(*LIMITED)
@@ -282,7 +329,8 @@ def test_the_bounds_of_a_manifest_hold_on_the_command_line(grounds: Grounds, mar
 
     for answer, name, bound in ((memory, "memory_mb", 64), (files, "open_files", 40)):
         row = zoo.rows(answer.document["containment"])[name]
-        assert (row["value"], row["enforced"], row["by"]) == (bound, True, "rlimit")
+        assert (row["value"], row["enforced"]) == (bound, True)
+        assert row["by"] in (("rlimit", "cgroup") if name == "memory_mb" else ("rlimit",))
         assert answer.document["provider_result"]["taken"] <= bound
 
 
