@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from loopx_host.adapters.packages import source_trees, wide_folders
+from loopx_host.adapters.packages import source_trees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,11 +48,15 @@ def of_unowned(launcher: str) -> list[str]:
 
     Not where that folder holds far more than a program (`wide_folders`).
     """
+    from loopx_host.adapters.packages import wide_folders  # only what is proved anew asks
+
     folders = {os.path.dirname(launcher), os.path.dirname(os.path.realpath(launcher))}
     return sorted(folder for folder in folders if not wide_folders.is_wide(folder))
 
 
 def _of_prefix(program: str) -> list[str]:
+    from loopx_host.adapters.packages import wide_folders
+
     folder = os.path.dirname(program)
     prefix = os.path.dirname(folder)
     if os.path.basename(folder) == _SHIMS:
