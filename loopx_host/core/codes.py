@@ -63,6 +63,7 @@ CODES: dict[str, tuple[int, str, str]] = {
     "plugin_load_failed": (2, "invalid_request", GIVEN),
     "plugin_signature": (2, "invalid_request", GIVEN),
     "plugin_hook_failed": (2, "invalid_request", GIVEN),
+    "entry_point_foreign": (2, "invalid_request", GIVEN),
     "activation_changed": (2, "invalid_request", GIVEN),
     "command_not_activated": (2, "invalid_request", GIVEN),
     "package_not_installed": (69, "invalid_request", NONE),

@@ -127,6 +127,7 @@ class MemoryPackages:
         self.is_owned = True  # whether a package carries the programs
         self.advertised: dict[str, dict[str, str]] = {}  # "plugins" or "commands" → name → value
         self.bytecode: dict[tuple[str, str], str] = {}  # extension and key → place
+        self.foreign: str | None = None  # a module that is named and that nobody carries
         self._brought = 0
         self._taken: dict[str, tuple[dict[str, str], str]] = {}
         self.prerequisites: dict[str, tuple[str, str | None]] = {}
@@ -175,6 +176,9 @@ class MemoryPackages:
     def touched(self, identity: RuntimeIdentity) -> list[str]:
         is_same = self._taken.get(identity.digest) == (self.programs, self.interpreter)
         return self.written if is_same else ["launcher"]
+
+    def foreign_module(self, launcher: Launcher, extension_id: str) -> str | None:  # noqa: ARG002 (the port's)
+        return self.foreign
 
     def is_as_taken(self, identity: RuntimeIdentity) -> bool:
         return not self.touched(identity)

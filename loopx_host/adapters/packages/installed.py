@@ -84,6 +84,20 @@ class InstalledPackages:
 
         return advertised(owner, extension_id)
 
+    def foreign_module(self, launcher: Launcher, extension_id: str) -> str | None:
+        """Return a module that is named for an extension and belongs to somebody else (see the port)."""
+        owner = self.owner(launcher)
+        if launcher.module is not None:
+            from loopx_host.adapters.packages.carriage import is_foreign_module
+
+            if is_foreign_module(extension_id, owner):
+                return launcher.module
+        if owner is None:
+            return None
+        from loopx_host.adapters.packages.plugin_loading import foreign_entry
+
+        return foreign_entry(owner, extension_id)
+
     def remember(self, identity: RuntimeIdentity) -> None:
         """Keep the per-file digests of what was proved (see the port)."""
         path = _proved_path(identity.digest)

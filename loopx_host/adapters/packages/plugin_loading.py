@@ -12,10 +12,11 @@ import re
 import sys
 
 from loopx_host.adapters.files import bounded, paths
-from loopx_host.adapters.packages import bytecode_store, distributions, search_path, source_trees
+from loopx_host.adapters.packages import bytecode_store, carriage, distributions, search_path, source_trees
 from loopx_host.core.errors import refusal
 from loopx_host.hookspecs import manager as hooks
 from loopx_host.hookspecs.culprit import Culprit, HookError, described
+from loopx_host.lifecycle.extensions.candidate import entry_point_foreign
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,6 +144,20 @@ def not_activated(activation: Activation, command: str) -> Refused:
     )
 
 
+def foreign_entry(label: Distribution, extension_id: str) -> str | None:
+    """Return the first module that a distribution wants to bring into the host and does not carry, or None."""
+    folder = _folder(label["name"])
+    if folder is None or not _mentions_us(folder):
+        return None
+    found = distributions.Installed(folder)
+    return _foreign(found, _entries(found, extension_id)) if found.label == label else None
+
+
+def _foreign(distribution: Installed, entries: list[EntryPoint]) -> str | None:
+    named = (entry.value.partition(":")[0] for entry in entries)
+    return next((module for module in named if not carriage.carries(distribution, module)), None)
+
+
 def _entries(distribution: Installed, extension_id: str) -> list[EntryPoint]:
     found = {
         (entry.group, entry.name, entry.value): entry
@@ -180,6 +195,9 @@ def _pinned(activation: Activation) -> tuple[Installed, list[EntryPoint]]:
     )
     if now != then:
         raise _changed(activation, f"the entry points of {found.shown} are not those that were activated")
+    foreign = _foreign(found, entries)
+    if foreign is not None:
+        raise entry_point_foreign(activation.extension_id, foreign, ("extension", "disable", activation.extension_id))
     return found, entries
 
 

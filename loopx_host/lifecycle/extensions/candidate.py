@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.errors import refusal
+from loopx_host.core.text import one_line
 from loopx_host.lifecycle.extensions.identity import BytecodeKey, Launcher, LauncherNotFound
 from loopx_host.lifecycle.extensions.prerequisites import prerequisite_refusal
 
@@ -64,12 +65,28 @@ class Candidate:
         A preview shows that, a verb raises it.
 
         `may_start` lets a prerequisite be started for its version; a preview starts nothing. The refusals are
-        `entrypoint_missing` and ``<name>_unavailable``.
+        `entrypoint_missing`, `entry_point_foreign` and ``<name>_unavailable``.
         """
         if isinstance(self.launcher, LauncherNotFound) or self.identity is None:
             return entrypoint_missing(self.launcher, retry_command)
+        foreign = packages.foreign_module(self.launcher, manifest.id)
+        if foreign is not None:
+            return entry_point_foreign(manifest.id, foreign, retry_command)
         lacking = prerequisite_refusal(manifest.id, self.runtime, packages, may_start=may_start)
         return lacking or Program(manifest, self.runtime, self.launcher, self.identity)
+
+
+def entry_point_foreign(extension_id: str, module: str, next_command: tuple[str, ...]) -> Refused:
+    """Return the refusal of an extension that would have another package's module run as its own."""
+    shown = one_line(module, 100)
+    return refusal(
+        "entry_point_foreign",
+        extension_id,
+        f"extension `{extension_id}` names the module `{shown}`, which its own package does not carry",
+        hint="an entry point names a module of its own package; that module may import others",
+        next_command=next_command,
+        module=shown,
+    )
 
 
 def entrypoint_missing(launcher: Launcher | LauncherNotFound, retry_command: tuple[str, ...]) -> Refused:

@@ -101,6 +101,13 @@ class Packages(Protocol):
         """
         ...
 
+    def foreign_module(self, launcher: Launcher, extension_id: str) -> str | None:
+        """Return a module that is to run as the extension's and that its own distribution does not carry, or None.
+
+        That is one of hooks or a command, or the module of a provider whose extension another distribution offers.
+        """
+        ...
+
     def remember(self, identity: RuntimeIdentity) -> None:
         """Keep, as a cache, the per-file digests behind an identity that was proved."""
         ...
