@@ -12,6 +12,7 @@ def load_ahead() -> None:
     import email.policy  # noqa: F401
     import glob  # noqa: F401
     import json  # noqa: F401
+    import pwd  # noqa: F401
     import socket  # noqa: F401
     import subprocess  # noqa: F401
 
@@ -25,6 +26,7 @@ def load_ahead() -> None:
     import loopx_host.adapters.packages.installed
     import loopx_host.adapters.packages.owners
     import loopx_host.adapters.packages.programs
+    import loopx_host.adapters.packages.wide_folders
     import loopx_host.adapters.process.confinement
     import loopx_host.adapters.process.descendants
     import loopx_host.adapters.process.environment
