@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from loopx_host.adapters.packages.installed import InstalledPackages
     from loopx_host.adapters.packages.programs import Programs
     from loopx_host.adapters.packages.sources import AuthorPackages, ManifestSources
+    from loopx_host.adapters.packages.taken_names import LocalNames
     from loopx_host.adapters.process.confinement import Level
     from loopx_host.adapters.process.containment_probe import ForkedContainmentProbe
     from loopx_host.adapters.process.interrupts import Interrupts
@@ -190,12 +191,12 @@ class Container:
 
         return TemporaryHomes()
 
-    @property
-    def standard_modules(self) -> frozenset[str]:
-        """The top-level modules of the standard library."""
-        import sys
+    @lazy
+    def taken_names(self) -> LocalNames:
+        """The names that somebody holds in this environment."""
+        from loopx_host.adapters.packages.taken_names import LocalNames
 
-        return sys.stdlib_module_names
+        return LocalNames()
 
     @lazy
     def reports(self) -> Reports:

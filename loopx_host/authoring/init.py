@@ -47,7 +47,7 @@ def init(request: InitRequest, ports: InitPorts) -> Scaffold:
     """
     extension_id, version, execute = request.extension_id, request.version, request.execute
     tree = ports.new_trees.at(request.destination, extension_id)
-    module = module_name(extension_id, ports.standard_modules)
+    module = module_name(extension_id, ports.taken_names)
     _refuse_version(extension_id, version)
     made = scaffold.files(extension_id, module, version)
     tree.refuse_existing()

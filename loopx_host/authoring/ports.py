@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from contextlib import AbstractContextManager
 
+    from loopx_host.authoring.package_names import PackageNames
     from loopx_host.lifecycle.extensions.source import Source
 
 
@@ -56,6 +56,10 @@ class PackageSources(Protocol):
         """
         ...
 
+    def names(self, source: Source) -> PackageNames | None:
+        """Return the names that the project of a manifest would take; None where no project is to be found."""
+        ...
+
 
 class HasPackageSources(Protocol):
     """Has packages by path."""
@@ -66,17 +70,37 @@ class HasPackageSources(Protocol):
         ...
 
 
-class InitPorts(Protocol):
-    """What writing a new package needs; `standard_modules` are names that none of its modules may have."""
+class TakenNames(Protocol):
+    """Who holds a name here, as a phrase; what the package `of` which it is asked holds itself is not taken."""
+
+    def module(self, name: str, of: PackageNames) -> str | None:
+        """Return who holds an import name: Python, a distribution, or a path."""
+        ...
+
+    def distribution(self, name: str, of: PackageNames) -> str | None:
+        """Return the installed distribution that has a name, in any spelling."""
+        ...
+
+    def command(self, name: str, of: PackageNames) -> str | None:
+        """Return who holds a command: a path of the environment or of PATH, or the distribution that brings it."""
+        ...
+
+
+class HasTakenNames(Protocol):
+    """Has the names that are taken here."""
+
+    @property
+    def taken_names(self) -> TakenNames:
+        """The port."""
+        ...
+
+
+class InitPorts(HasTakenNames, Protocol):
+    """What writing a new package needs."""
 
     @property
     def new_trees(self) -> NewTrees:
         """The port."""
-        ...
-
-    @property
-    def standard_modules(self) -> Collection[str]:
-        """The top-level modules of the standard library."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopx_host.authoring.names import clashes
 from loopx_host.core.errors import Refused, refusal
 from loopx_host.core.limits import REQUEST_BYTES
 from loopx_host.core.strict_json import JsonViolation, parse_object
@@ -11,13 +12,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from loopx_host.authoring.ports import HasPackageSources
+    from loopx_host.authoring.ports import HasPackageSources, HasTakenNames
     from loopx_host.documents.parts import Violation
     from loopx_host.documents.validation import Validation
     from loopx_host.lifecycle.dispatch.ports import HasJudging, Judging
     from loopx_host.lifecycle.extensions.source import Source
 
-    class ValidatePorts(HasPackageSources, HasJudging, Protocol):
+    class ValidatePorts(HasPackageSources, HasTakenNames, HasJudging, Protocol):
         """What validating needs."""
 
 
@@ -34,7 +35,8 @@ class ValidateRequest:
 def validate(request: ValidateRequest, ports: ValidatePorts) -> Validation:
     """Check what `registry.load` left to check: warnings under `strict`, the doctor, the example request.
 
-    Raises Refused `manifest_invalid` or `example_invalid`, each with its rows.
+    Names that somebody else holds here are advice, and refused under `strict`. Raises Refused: `manifest_invalid` or
+    `example_invalid`, each with its rows, and `name_unusable`.
     """
     source, example = ports.package_sources.package(request.path)
     strict, manifest = request.strict, source.manifest
@@ -49,7 +51,15 @@ def validate(request: ValidateRequest, ports: ValidatePorts) -> Validation:
         )
     checked = ["manifest", *manifest.files]
     runtime = manifest.runtime
-    advice: list[str] = []
+    names = ports.package_sources.names(source)
+    advice = [f"its package {clause}" for clause in (clashes(names, ports.taken_names) if names else ())]
+    if strict and advice:
+        raise refusal(
+            "name_unusable",
+            manifest.id,
+            f"{advice[0]} (refused because of --strict)",
+            hint="choose names of its own; what is installed over another's name breaks it",
+        )
     if runtime is not None and not runtime.doctor_args:
         advice.append("[runtime] has no doctor_args: nothing could prove this extension, and install refuses it")
     if example is not None:

@@ -16,10 +16,19 @@ def manifest_of(path: str) -> str:
 
 def example_of(manifest: str) -> str | None:
     """Return the example request beside a manifest, or in one of the few folders above it, or None."""
+    return _above(manifest, _EXAMPLE)
+
+
+def project_of(manifest: str) -> str | None:
+    """Return the pyproject.toml that a manifest belongs to, or None."""
+    return _above(manifest, "pyproject.toml")
+
+
+def _above(manifest: str, name: str) -> str | None:
     folder = os.path.dirname(manifest)
     for _ in range(_LEVELS):
-        example = os.path.join(folder, _EXAMPLE)
-        if os.path.isfile(example):
-            return example
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            return path
         folder = os.path.dirname(folder)
     return None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loopx_host.adapters.files.inputs import Inputs
+    from loopx_host.authoring.package_names import PackageNames
     from loopx_host.documents.parts import Distribution
     from loopx_host.lifecycle.extensions.ports import Discovery
     from loopx_host.registry.schemas import Bundle
@@ -55,3 +56,9 @@ class AuthorPackages:
         example = example_of(manifest_of(absolute(path)))
         request = (visible(example), self._inputs.example(example)) if example else None
         return self._sources.open(path), request
+
+    def names(self, source: Source) -> PackageNames | None:
+        """Return the names a project takes (see the port)."""
+        from loopx_host.adapters.packages.project_names import names_of
+
+        return names_of(source.manifest.id, source.path, source.folder)

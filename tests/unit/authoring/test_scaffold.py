@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from loopx_host.authoring import names, scaffold
 from loopx_host.authoring.init import DEFAULT_VERSION, InitRequest, init
+from loopx_host.authoring.package_names import PackageNames
 from loopx_host.cli.commands.extension.init import VERSION
 from loopx_host.core.errors import Refused
 from loopx_host.registry import grammar
@@ -39,14 +40,26 @@ class Nowhere:
         self.written = files
 
 
+class Taken:
+    """A machine on which only Python holds names (see `authoring.ports`)."""
+
+    def module(self, name: str, of: PackageNames) -> str | None:  # noqa: ARG002 (the port's)
+        return "the standard library" if name in sys.stdlib_module_names else None
+
+    def distribution(self, name: str, of: PackageNames) -> str | None:  # noqa: ARG002 (the port's)
+        return None
+
+    def command(self, name: str, of: PackageNames) -> str | None:  # noqa: ARG002 (the port's)
+        return None
+
+
 class Places:
     """Every destination is the one place."""
-
-    standard_modules = sys.stdlib_module_names
 
     def __init__(self, place: Nowhere) -> None:
         self.place = place
         self.new_trees = self
+        self.taken_names = Taken()
 
     def at(self, _destination: str | None, _name: str) -> Nowhere:
         return self.place
