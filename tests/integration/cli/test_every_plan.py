@@ -16,6 +16,8 @@ from tests.support.cli import Answer
 from tests.support.lifecycle import tree
 from tests.support.plans import PASSING, SETUPS, Words, gone, moved, mutating, reads, swapped
 
+pytestmark = pytest.mark.timeout(300)  # each is some forty commands
+
 ROUTES = [" ".join(route.words) for route in mutating()]
 ANOTHER = f"sha256:{'0' * 64}"
 
