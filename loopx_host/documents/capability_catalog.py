@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         ready: bool
         state: str
         reason: str | None
+        written_by: str | None
         published_at: str | None
         review_after: object
         payload_sha256: str | None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from loopx_host.core.diagnostics import ProblemRow
     from loopx_host.documents.binding import Binding
     from loopx_host.documents.doctor import Doctor
-    from loopx_host.documents.parts import Command, Containment, Distribution, PrivateFinding, Violation
+    from loopx_host.documents.parts import Command, Containment, Distribution, OtherCode, PrivateFinding, Violation
 
     class MissingPrerequisite(TypedDict):
         """A program a provider needs, and what was found in its place; `version` is null when it does not say."""
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         active_revision: NotRequired[str]
         active_doctor: NotRequired[Doctor]
         restore: NotRequired[PutBack]
+        other_code: NotRequired[OtherCode]
         # of a package inside the host
         distribution: NotRequired[Distribution | None]
         entry_point: NotRequired[PackageEntryPoint]

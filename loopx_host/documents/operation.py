@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Distribution,
         EntryPoint,
         EntryPoints,
+        OtherCode,
         Pin,
         WouldRefuse,
     )
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
         at: NotRequired[str]
         duration_ms: NotRequired[int]
         code_changed: NotRequired[bool]
+        other_code: NotRequired[OtherCode | None]
         output: NotRequired[str]
         extensions: NotRequired[list[str]]
         skipped: NotRequired[list[BadEntry]]
@@ -226,9 +228,9 @@ def proved(receipt: Operation, *, at: str, duration_ms: int) -> Operation:
     return {**receipt, "at": at, "duration_ms": duration_ms}
 
 
-def rolled_back(receipt: Operation, *, code_changed: bool) -> Operation:
-    """Return the receipt of a rollback that found code installed which may differ from what was proved before."""
-    return {**receipt, "code_changed": code_changed}
+def with_code(receipt: Operation, other: OtherCode | None) -> Operation:
+    """Return the receipt of a rollback with the code that is installed, where another was proved for the revision."""
+    return {**receipt, "code_changed": other is not None, "other_code": other}
 
 
 def schema() -> dict[str, object]:
@@ -258,6 +260,8 @@ def schema() -> dict[str, object]:
             "plan": words.DIGEST,
             "owner": words.OWNER,
             "warnings": words.rows_of(words.PROBLEM),
+            "code_changed": words.BOOLEAN,
+            "other_code": words.OTHER_CODE,
             "output": words.TEXT,
             "extensions": words.TEXTS,
             "at": words.TIME,

@@ -93,6 +93,17 @@ if TYPE_CHECKING:
         enabled: bool
         ready: bool
 
+    class OtherCode(TypedDict):
+        """The code that is installed where another was proved for a revision: manifests go back, packages do not.
+
+        Null for what no distribution carries. `install_package` is the command that would bring back what was
+        proved, where that was another version; it is never run.
+        """
+
+        installed: Distribution | None
+        proved: Distribution | None
+        install_package: str | None
+
     class ContextReference(TypedDict):
         """A path that the host opened for one call, under the name its provider knows."""
 
@@ -102,6 +113,15 @@ if TYPE_CHECKING:
 
 
 UNOWNED = "unowned"  # in place of a distribution, for a launcher that none carries
+
+
+def code_sentence(revision: str, code: OtherCode) -> str:
+    """Return as a clause for people that the code is not the one of a revision, and what would bring that back."""
+    said = f"the code is not what was proved for revision {revision}"
+    if code["installed"] and code["proved"]:
+        now, then = (f"{one['name']} {one['version']}" for one in (code["installed"], code["proved"]))
+        said += f": {now} is installed, {then} was proved"
+    return f"{said}; bring it back with: {code['install_package']}" if code["install_package"] else said
 
 
 def would_refuse(refused: Refused | None) -> WouldRefuse | None:

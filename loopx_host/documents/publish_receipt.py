@@ -147,7 +147,7 @@ def published(receipt: PublishReceipt, *, payload_sha256: str, state: str) -> Pu
 
 def schema() -> dict[str, object]:
     """Return the JSON Schema of a publication."""
-    from loopx_host.documents import words
+    from loopx_host.documents import projection, words
 
     receipt = words.receipt_of(
         ID,
@@ -180,7 +180,7 @@ def schema() -> dict[str, object]:
             "stderr_tail": words.NULLABLE_TEXT,
             "containment": words.OBJECT,
             "provider_result": words.NULLABLE_OBJECT,
-            "state": {"enum": ["empty", "ready", "review_due", "invalid"]},
+            "state": {"enum": list(projection.STATES)},
         },
     )
     published = {"properties": {"status": {"const": PUBLISHED}}}

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     class Revision(TypedDict):
         """One trusted snapshot of a manifest, pinned to a launcher unless a v0 tool wrote it.
 
-        `revision` is the first 16 digits of `digest`; `proved_identity` what was last proved for it. `plugins` and
-        `commands` are the activation record: what of the package may run inside the host.
+        `revision` is the first 16 digits of `digest`; `proved_identity` what was last proved for it and
+        `proved_distribution` the package that carried it then. `plugins` and `commands` are the activation record:
+        what of the package may run inside the host.
         """
 
         revision: str
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         commands: NotRequired[list[EntryPoint]]
         source: NotRequired[str]
         proved_identity: NotRequired[str]
+        proved_distribution: NotRequired[Distribution | None]
 
     class Failure(TypedDict):
         """How the last probe failed; of its standard error only the digest."""

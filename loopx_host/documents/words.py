@@ -58,6 +58,12 @@ OWNER: Schema = {
     ]
 }
 DISTRIBUTION = nullable(object_of({"name": TEXT, "version": TEXT}))
+OTHER_CODE = nullable(
+    object_of(
+        {"installed": DISTRIBUTION, "proved": DISTRIBUTION, "install_package": NULLABLE_TEXT},
+        closed=True,
+    )
+)
 FACTS = object_of(dict.fromkeys(("declared", "installed", "enabled", "ready"), BOOLEAN), closed=True)
 PROBLEM = object_of(
     {

@@ -1,6 +1,7 @@
 """What is published on each declared surface, in which state it is, and who may see it; pure.
 
-A projection is bound to an extension, a revision and a surface: one that another revision published is not shown.
+A projection is bound to an extension, a revision and a surface: one that another revision published is not shown,
+and which revision that was is said.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 
     Read = Callable[[str, str], bytes | None]  # extension id, surface id → the file as it is, None when there is none
 
-EMPTY, READY, REVIEW_DUE, INVALID = STATES = ("empty", "ready", "review_due", "invalid")
+EMPTY, READY, REVIEW_DUE, INVALID, OTHER_REVISION = STATES = published.STATES
 PUBLIC, OWNER = AUDIENCES = ("public", "owner")
 
 
 def projection(manifest: Manifest, surface: Surface, payload: dict[str, object], published_at: str) -> Projection:
     """Return the document of one published view."""
-    return published.projection(
+    document = published.projection(
         extension_id=manifest.id,
         revision=manifest.revision,
         surface_id=surface["id"],
@@ -41,6 +42,7 @@ def projection(manifest: Manifest, surface: Surface, payload: dict[str, object],
         payload_sha256=canonical_digest(payload),
         payload=payload,
     )
+    return published.sealed(document, canonical_digest(published.says(document)))
 
 
 def projection_bytes(document: Projection) -> bytes:
@@ -65,11 +67,21 @@ def declared(manifest: Manifest) -> list[Surface]:
 
 
 class SurfaceState:
-    """The state of one surface; `document` is its projection, which only `ready` and `review_due` have."""
+    """The state of one surface; `document` is its projection, which only `ready` and `review_due` have.
 
-    __slots__ = ("document", "reason", "state")
+    `written_by` is the revision that wrote what lies there, where that can be believed.
+    """
 
-    def __init__(self, state: str, reason: str | None = None, document: Projection | None = None) -> None:
+    __slots__ = ("document", "reason", "state", "written_by")
+
+    def __init__(
+        self,
+        state: str,
+        reason: str | None = None,
+        document: Projection | None = None,
+        written_by: str | None = None,
+    ) -> None:
+        self.written_by = document["revision"] if document is not None else written_by
         self.state = state
         self.reason = reason
         self.document = document
@@ -82,8 +94,10 @@ def state_of(manifest: Manifest, surface: Surface, data: bytes | None, now: str)
     document = _document(data)
     if document is None:
         return SurfaceState(INVALID, "damaged")
+    if document["document_sha256"] != canonical_digest(published.says(document)):
+        return SurfaceState(INVALID, "digest_mismatch")
     if document["revision"] != manifest.revision:
-        return SurfaceState(EMPTY, "other_revision")
+        return SurfaceState(OTHER_REVISION, "other_revision", written_by=document["revision"])
     reason = _misfit(document, manifest, surface)
     if reason is not None:
         return SurfaceState(INVALID, reason)
@@ -102,6 +116,7 @@ def _document(data: bytes) -> Projection | None:
         and document["schema_version"] == published.ID
         and isinstance(document["payload"], dict)
         and isinstance(document["published_at"], str)
+        and isinstance(document["revision"], str)
     )
     known: Any = document if whole else None
     read: Projection | None = known
@@ -182,6 +197,7 @@ def _row(provider: Provider, manifest: Manifest, surface: Surface, read: Read, n
         "ready": provider.ready,
         "state": now_shown.state,
         "reason": now_shown.reason,
+        "written_by": now_shown.written_by,
         "published_at": document["published_at"] if document else None,
         "review_after": payload.get("review_after") if payload else None,
         "payload_sha256": document["payload_sha256"] if document else None,

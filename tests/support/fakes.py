@@ -125,6 +125,7 @@ class MemoryPackages:
         self.explained: list[str] = []  # the files behind what changed
         self.written: list[str] = []  # files that were written and put back
         self.is_owned = True  # whether a package carries the programs
+        self.package: Distribution = {"name": "provider", "version": "1.0"}  # which one does
         self.advertised: dict[str, dict[str, str]] = {}  # "plugins" or "commands" → name → value
         self.bytecode: dict[tuple[str, str], str] = {}  # extension and key → place
         self.foreign: str | None = None  # a module that is named and that nobody carries
@@ -149,7 +150,7 @@ class MemoryPackages:
         return identity
 
     def owner(self, launcher: Launcher) -> Distribution | None:
-        return {"name": "provider", "version": "1.0"} if self.is_owned and launcher.path in self.programs else None
+        return self.package if self.is_owned and launcher.path in self.programs else None
 
     def entry_points(self, launcher: Launcher, extension_id: str) -> EntryPoints:
         advertised = self.advertised if launcher.path in self.programs else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.cli.render.parts import QUIET, clean, field_lines, refusal_lines
+from loopx_host.documents.parts import code_sentence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,18 +28,25 @@ _NOT_LISTED = QUIET | {
     "version",
     "doctor",
     "next_command",
+    "other_code",
 }
 
 
 def to_text(document: Operation) -> str:
     """Say first what was done or would be done, then the details, then how to go on."""
     name = " ".join(filter(None, (document["extension_id"], document.get("version"))))
-    lines = [f"{name}: {_headline(document)}"]
+    lines = [f"{name}: {_headline(document)}{_other_code(document)}"]
     lines += field_lines({key: value for key, value in document.items() if key not in _NOT_LISTED}, 1)
     lines += refusal_lines(document.get("would_refuse"))
     if document["dry_run"] and document.get("next_command") and not document.get("would_refuse"):
         lines.append(f"to do it: {document['next_command']}")
     return clean(lines)
+
+
+def _other_code(document: Operation) -> str:
+    """Say that the manifest is one revision's and the code another's, for nothing below is read first."""
+    code = document.get("other_code")
+    return f"; {code_sentence(str(document['revision']), code)}" if code else ""
 
 
 def _headline(document: Operation) -> str:

@@ -40,7 +40,10 @@ def _with_identity(kept: Revision, revision: str, probed: Probe) -> Revision:
     """Remember with the revision what was proved for it, so that a rollback can tell that the code changed."""
     if probed.identity is None or kept["revision"] != revision:
         return kept
-    return {**kept, "proved_identity": probed.identity.digest}
+    proved: Revision = {**kept, "proved_identity": probed.identity.digest}
+    if "owner" in probed.identity.details:
+        proved["proved_distribution"] = probed.identity.details["owner"]
+    return proved
 
 
 def _failure(probed: Probe, at: str) -> Failure:

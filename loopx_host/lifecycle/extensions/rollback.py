@@ -30,7 +30,8 @@ def rollback(request: RollbackRequest, ports: CanProve) -> Operation:
     """Roll one extension back to its previous revision, or to any kept one (contract section 5).
 
     It restores the trusted manifest and proves whatever code is installed now; `code_changed` in the receipt
-    says whether that is what was proved for this revision before. Disabled stays disabled.
+    says whether that is what was proved for this revision before, `other_code` what would bring that back.
+    Disabled stays disabled.
     """
     packages = ports.packages
     state = State.parse(ports.store.read(), ports.store.location)
@@ -44,7 +45,8 @@ def rollback(request: RollbackRequest, ports: CanProve) -> Operation:
     preview_command = ("extension", VERB, entry.id, *(("--to", chosen.id) if request.to else ()))
     hold_to_plan(digest, request.plan, entry.id, preview_command)
     revision = _pinned(chosen, candidate.launcher, packages)
-    switch = Switch(VERB, entry, manifest, candidate, revision, (*preview_command, "--execute"))
+    retry_command = (*preview_command, "--execute")
+    switch = Switch(VERB, entry, manifest, candidate, revision, retry_command, proved=chosen.raw)
     return carry_out(switch, digest, ports) if request.execute else switch.preview(digest, packages)
 
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from loopx_host.core.errors import Refused
 from loopx_host.documents import doctor, operation
+from loopx_host.documents.parts import code_sentence
+from loopx_host.lifecycle.extensions.candidate import Candidate
 from loopx_host.lifecycle.extensions.differences import differences
 from loopx_host.lifecycle.extensions.identity import Launcher
+from loopx_host.lifecycle.extensions.installed_code import code_other_than_proved
 from loopx_host.lifecycle.extensions.probe import probe
 from loopx_host.lifecycle.extensions.proof import with_event, with_probe
 from loopx_host.lifecycle.extensions.readiness import readiness
@@ -20,8 +23,9 @@ if TYPE_CHECKING:
     from loopx_host.documents import state as shapes
     from loopx_host.documents.doctor import Doctor
     from loopx_host.documents.operation import Operation
+    from loopx_host.documents.parts import OtherCode
     from loopx_host.documents.state import Event
-    from loopx_host.lifecycle.extensions.candidate import Candidate, Program
+    from loopx_host.lifecycle.extensions.candidate import Program
     from loopx_host.lifecycle.extensions.ports import CanProve, Packages
     from loopx_host.lifecycle.extensions.probe import Probe
     from loopx_host.lifecycle.extensions.state import Entry
@@ -33,10 +37,11 @@ KEPT_REVISIONS = 5
 class Switch:
     """One intended change of the active revision of `entry` to `manifest`, run through `candidate`.
 
-    `revision` is the raw revision with its new pin; `retry_command` the command that repeats the verb.
+    `revision` is the raw revision with its new pin, `proved` as it was kept, where it is one that was trusted before;
+    `retry_command` the command that repeats the verb.
     """
 
-    __slots__ = ("candidate", "entry", "manifest", "retry_command", "revision", "verb")
+    __slots__ = ("candidate", "entry", "manifest", "proved", "retry_command", "revision", "verb")
 
     def __init__(
         self,
@@ -46,7 +51,9 @@ class Switch:
         candidate: Candidate,
         revision: shapes.Revision,
         retry_command: tuple[str, ...],
+        proved: shapes.Revision | None = None,
     ) -> None:
+        self.proved = proved
         self.verb = verb
         self.entry = entry
         self.manifest = manifest
@@ -77,12 +84,18 @@ class Switch:
             plan=plan,
         )
 
+    def with_code(self, receipt: Operation, packages: Packages) -> Operation:
+        """Return the receipt of a rollback with whether the code is what was proved for the revision before."""
+        if self.proved is None or self.proved.get("proved_identity") is None or self.candidate.identity is None:
+            return receipt
+        return operation.with_code(receipt, code_other_than_proved(self.proved, self.candidate, packages))
+
     def preview(self, plan: str, packages: Packages) -> Operation:
         """Return what executing would do, with what the environment would refuse."""
         program = self.program(packages, may_start=False)
         refused = program if isinstance(program, Refused) else None
         block = doctor.preview(self.manifest.id, self.manifest.version, available=refused is None)
-        receipt = self.receipt(executed=False, block=block, plan=plan)
+        receipt = self.with_code(self.receipt(executed=False, block=block, plan=plan), packages)
         return operation.previewed(receipt, refused=refused, next_command=self.retry_command)
 
 
@@ -103,11 +116,7 @@ def carry_out(switch: Switch, plan: str, ports: CanProve) -> Operation:
     at = ports.clock.now()
     replace_entry(ports.store, switch.entry, switched(switch, probed, packages.platform(), at), manifest.snapshot)
     receipt = switch.receipt(executed=True, block=block, plan=plan)
-    receipt = operation.proved(receipt, at=at, duration_ms=block["duration_ms"])
-    before = switch.revision.get("proved_identity")
-    if before is None or switch.verb != "rollback":
-        return receipt
-    return operation.rolled_back(receipt, code_changed=before != program.identity.digest)
+    return switch.with_code(operation.proved(receipt, at=at, duration_ms=block["duration_ms"]), packages)
 
 
 def switched(switch: Switch, probed: Probe, platform: str, at: str) -> shapes.Entry:
@@ -143,8 +152,10 @@ def _with_active_after(refused: Refused, entry: Entry, ports: CanProve) -> Refus
     """Say what a failed switch leaves: the active revision, proved again if its runtime was replaced.
 
     The package's files may have been replaced before the switch was tried. Then the old proof is stale
-    through no fault of the old manifest, which may well still run on the new files.
+    through no fault of the old manifest, which may well still run on the new files. Either way the code is another
+    then, and the first sentence says so.
     """
+    code = _code_of_active(entry, ports.packages)
     after, block = _ready_or_proved(entry, ports) if entry.enabled else ("disabled", None)
     blocks: dict[str, object] = {"active_after": after, "active_revision": entry.active.id}
     if block is not None:
@@ -154,10 +165,21 @@ def _with_active_after(refused: Refused, entry: Entry, ports: CanProve) -> Refus
         launcher = entry.active.launcher["path"] if entry.active.launcher else None
         command = ports.packages.pip_command(owner, launcher) if owner else None
         blocks["restore"] = {"distribution": owner, "command": command}
-    refused.blocks.update(blocks)
     diagnostic = refused.diagnostic
+    if code is not None:
+        blocks["other_code"] = code
+        diagnostic.summary = f"{diagnostic.summary}; {code_sentence(entry.active.id, code)}"
+    refused.blocks.update(blocks)
     diagnostic.hint = f"{diagnostic.hint}; {_SENTENCE[after].format(revision=entry.active.id)}"
     return refused
+
+
+def _code_of_active(entry: Entry, packages: Packages) -> OtherCode | None:
+    """Return how the code behind the active revision differs from what was proved for it."""
+    runtime = entry.manifest.runtime
+    if runtime is None:
+        return None
+    return code_other_than_proved(entry.active.raw, Candidate.pinned(entry, runtime, packages), packages)
 
 
 _SENTENCE = {

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from loopx_host.cli.render.operation import to_text
 from loopx_host.lifecycle.extensions.disable import disable
 from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, Launcher
 from loopx_host.lifecycle.extensions.install import install
@@ -324,6 +325,59 @@ def test_a_rollback_onto_other_code_than_was_proved_says_so() -> None:
     world.packages.programs[PROGRAM] = "second"
 
     assert back(world)["code_changed"] is True
+
+
+OWNERS: list[Any] = [{"name": "provider", "version": version} for version in ("1.0", "2.0")]
+
+
+def replaced(world: World) -> World:
+    """Replace the code, as installing the package of another version does."""
+    world.packages.programs[PROGRAM] = "second"
+    world.packages.package = OWNERS[1]
+    return world
+
+
+@pytest.mark.req("X12")
+@pytest.mark.parametrize("execute", [False, True])
+def test_a_rollback_names_the_code_that_is_installed_and_what_brings_the_proved_one_back(execute: bool) -> None:
+    receipt = back(replaced(installed("1.0", "2.0")), execute=execute)
+
+    assert receipt["other_code"] == {
+        "installed": OWNERS[1],
+        "proved": OWNERS[0],
+        "install_package": "pip install provider==1.0",
+    }
+    first = to_text(receipt).splitlines()[0]
+    assert all(word in first for word in ("provider 2.0", "provider 1.0", "pip install provider==1.0"))
+
+
+@pytest.mark.req("X12")
+def test_a_rollback_onto_the_code_that_was_proved_names_no_other() -> None:
+    assert back(installed("1.0", "2.0"))["other_code"] is None
+
+
+@pytest.mark.req("X12")
+def test_a_failed_upgrade_says_in_its_sentence_that_the_code_is_another() -> None:
+    world = replaced(installed("1.0"))
+    world.processes.script = Script(exit_code=1)
+
+    refused = refusal_of(lambda: world.trust(upgrade, world.sources.put("2.0")))
+
+    assert refused.blocks["other_code"] == {
+        "installed": OWNERS[1],
+        "proved": OWNERS[0],
+        "install_package": "pip install provider==1.0",
+    }
+    assert "pip install provider==1.0" in refused.diagnostic.summary
+
+
+def test_a_failed_upgrade_onto_unchanged_code_says_nothing_of_it() -> None:
+    world = installed("1.0")
+    world.processes.script = Script(exit_code=1)
+
+    refused = refusal_of(lambda: world.trust(upgrade, world.sources.put("2.0")))
+
+    assert "other_code" not in refused.blocks
 
 
 def test_a_rollback_to_a_revision_that_was_never_proved_here_says_nothing_of_its_code() -> None:

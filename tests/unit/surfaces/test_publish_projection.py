@@ -144,7 +144,10 @@ def test_the_file_binds_extension_revision_and_surface() -> None:
 
     made.publish()
 
-    assert file_of(made) == {
+    document = file_of(made)
+    seal = document.pop("document_sha256")
+    assert seal == canonical_sha256({key: document[key] for key in document if key != "payload"})
+    assert document == {
         "schema_version": "extension_projection_v0",
         "extension_id": "probe-me",
         "revision": made.entry().active.id,

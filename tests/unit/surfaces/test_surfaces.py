@@ -16,7 +16,7 @@ from loopx_host.registry.manifest import Manifest
 from loopx_host.registry.schemas import Bundle, check, validator, violations
 from loopx_host.registry.surfaces import surface_rows
 from loopx_host.registry.view_schemas import core_view_schema
-from tests.support.manifests import capability, load_document, minimal
+from tests.support.manifests import canonical, capability, load_document, minimal, sha256
 
 NOW = "2025-06-01T12:00:00Z"
 VIEW: Any = sections_view("Board", "2025-05-01T00:00:00Z", [section("a", "A", OK, [("label", "value")])])
@@ -50,6 +50,18 @@ def provider(made: Manifest, *, installed: bool = True, enabled: bool = True, re
     return Provider(made, installed=installed, enabled=enabled, ready=ready, reason=None, next_command=None)
 
 
+def seal_of(document: Row) -> str:
+    """Return the digest over what a projection says of its view (presentation, *Where it is kept*)."""
+    said = {key: value for key, value in document.items() if key not in ("payload", "document_sha256")}
+    return sha256(canonical(said))
+
+
+def resealed(data: bytes, **changes: object) -> bytes:
+    """Return a projection that was changed by somebody who knows the format."""
+    document = {**json.loads(data), **changes}
+    return json.dumps({**document, "document_sha256": seal_of(document)}).encode()
+
+
 def published(made: Manifest, payload: Row = VIEW, **changes: object) -> bytes:
     """Return the file that publishing writes, with `changes` made to it afterwards."""
     canonical = json.dumps(payload, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
@@ -64,9 +76,9 @@ def published(made: Manifest, payload: Row = VIEW, **changes: object) -> bytes:
         "published_at": "2025-05-01T00:00:01Z",
         "payload_sha256": hashlib.sha256(canonical).hexdigest(),
         "payload": payload,
-        **changes,
     }
-    return json.dumps(document).encode()
+    sealed = {**document, "document_sha256": seal_of(document)}
+    return json.dumps({**sealed, **changes}).encode()
 
 
 def row_of(made: Manifest, data: bytes | None, now: str = NOW) -> Any:
@@ -95,12 +107,26 @@ def test_what_the_active_revision_published_is_ready() -> None:
     assert row["published_at"] == "2025-05-01T00:00:01Z"
 
 
-def test_what_another_revision_published_reads_as_empty() -> None:
+@pytest.mark.req("X12")
+def test_what_another_revision_published_is_neither_empty_nor_shown_and_names_it() -> None:
     other = manifest(surface(title="Other notes"))
 
     row = row_of(MADE, published(other))
 
-    assert (row["state"], row["reason"], row["payload"]) == ("empty", "other_revision", None)
+    assert (row["state"], row["written_by"], row["payload"]) == ("other_revision", other.revision, None)
+
+
+def test_what_another_revision_published_is_not_the_active_ones_once_its_revision_is_edited() -> None:
+    other = manifest(surface(title="Other notes"))
+
+    row = row_of(MADE, published(other, revision=MADE.revision))
+
+    assert (row["state"], row["reason"], row["written_by"], row["payload"]) == (
+        "invalid",
+        "digest_mismatch",
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,15 +156,18 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "no object": (b"[]", "damaged"),
     "duplicate key": (published(MADE).replace(b"{", b'{"revision": "x", ', 1), "damaged"),
     "other schema": (published(MADE, schema_version="extension_projection_v1"), "damaged"),
+    "no seal": (published(MADE).replace(b"document_sha256", b"x"), "damaged"),
+    "revision edited": (published(MADE, revision="0" * 16), "digest_mismatch"),
+    "revision no text": (resealed(published(MADE), revision=1), "damaged"),
     "extra key": (published(MADE, more=1), "damaged"),
     "payload no object": (json.dumps({**json.loads(published(MADE)), "payload": []}).encode(), "damaged"),
     "time no text": (published(MADE, published_at=1), "damaged"),
     "payload changed": (published(MADE).replace(b'"Board"', b'"Changed"'), "digest_mismatch"),
     "digest changed": (published(MADE, payload_sha256="0" * 64), "digest_mismatch"),
-    "view schema": (published(MADE, view_schema="other_v0"), "schema_mismatch"),
-    "visibility": (published(MADE, visibility="owner-only"), "schema_mismatch"),
-    "extension": (published(MADE, extension_id="other"), "other_surface"),
-    "surface": (published(MADE, surface_id="other"), "other_surface"),
+    "view schema": (resealed(published(MADE), view_schema="other_v0"), "schema_mismatch"),
+    "visibility": (resealed(published(MADE), visibility="owner-only"), "schema_mismatch"),
+    "extension": (resealed(published(MADE), extension_id="other"), "other_surface"),
+    "surface": (resealed(published(MADE), surface_id="other"), "other_surface"),
     "private": (published(MADE, {**VIEW, "title": "/home/alice"}), "private_material"),
 }
 
