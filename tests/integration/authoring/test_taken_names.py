@@ -83,8 +83,7 @@ def test_a_package_name_is_taken_in_every_spelling(world: Environment) -> None:
 def test_a_package_that_an_editable_install_points_to_is_taken(world: Environment) -> None:
     source = world.root / "source"
     write(source / "pointed/__init__.py", "")
-    finder = f"MAPPING: dict[str, str] = {{'pointed': {str(source / 'pointed')!r}}}\n"
-    distribution(world.site, "holder", editable=source, files={"__editable___holder_1_0_finder.py": finder})
+    distribution(world.site, "holder", editable=source, files={"holder.pth": f"{source}\n"})
 
     assert "holder 1.0" in refusal(world, "pointed")
 
