@@ -10,6 +10,7 @@ MODULES = {
     # what an author, an operator or a provider writes, and what lies on disk
     "manifest": "manifest",
     "integration-profile": "integration_profile",
+    "integration-profile-v0": "integration_profile_v0",
     "normal-form": "normal_form",
     "state": "state",
     "export": "export",
@@ -21,6 +22,8 @@ MODULES = {
     # what a governed call hands to a provider and takes from it
     "governed-request": "governed_request",
     "governed-result": "governed_result",
+    "governed-request-v0": "governed_request_v0",
+    "governed-result-v0": "governed_result_v0",
     "execution-envelope": "execution_envelope",
     # what a command answers
     "error": "error",

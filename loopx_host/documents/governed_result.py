@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 ID = "loopx_external_domain_capability_result_v0"
+OBSERVATIONS = 64
 ACTING_KEYS = ("domain_state_mutations", "domain_transition_receipts", "transition_proposals")
 KEYS = frozenset(
     {"schema_version", "invocation_id", "status", "observations", *ACTING_KEYS, "effect_receipt", "follow_up"}
@@ -42,7 +43,7 @@ def schema() -> dict[str, object]:
             "schema_version": {"const": ID},
             "invocation_id": words.TEXT,
             "status": {"const": "succeeded"},
-            "observations": words.rows_of(words.OBJECT),
+            "observations": {"type": "array", "maxItems": OBSERVATIONS, "items": words.OBJECT},
             **dict.fromkeys(ACTING_KEYS, nothing),
             "effect_receipt": {"type": "null"},
             "follow_up": words.object_of({"kind": {"const": "none"}}, closed=True),

@@ -176,7 +176,7 @@ def _runtime() -> dict[str, object]:
 def _profile() -> dict[str, object]:
     from loopx_host.documents import integration_profile, words
 
-    return words.object_of({"path": words.TEXT, "digest": words.DIGEST, "document": integration_profile.schema()})
+    return words.object_of({"path": words.TEXT, "digest": words.DIGEST, "document": integration_profile.any_schema()})
 
 
 def _capability(documentation: dict[str, object]) -> dict[str, object]:

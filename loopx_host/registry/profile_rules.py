@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from loopx_host.core.permissions import may_write
+from loopx_host.core.permissions import NET_CONNECT, may_write, reference_of
+from loopx_host.documents import integration_profile_v0
 from loopx_host.documents.integration_profile import ID, KEYS
 from loopx_host.registry import grammar
 from loopx_host.registry.report import kind_of
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from loopx_host.documents.integration_profile import IntegrationProfile, ProfileOperation
     from loopx_host.registry.report import Report
     from loopx_host.registry.schemas import Bundle
+
+    _Rules = Callable[[dict[str, Any], list[str]], Iterator[str]]
 
 READ_ONLY, EXTERNAL_WRITE = "read_only", "external_write"
 OPERATION_KEYS = {"id", "effect_class", "required_permission", "request_schema", "result_schema"}
@@ -52,7 +55,8 @@ def checked(
         return None
     followed: Any = document  # every key and type was looked at
     profile: IntegrationProfile = followed
-    _check_schemas(found, pointer, path, profile["operations"], check_schema)
+    if profile["schema_version"] == ID:
+        _check_schemas(found, pointer, path, profile["operations"], check_schema)
     return profile
 
 
@@ -60,8 +64,10 @@ def _profile(document: dict[str, object], capability: str, permissions: list[str
     if set(document) != set(KEYS):
         yield f"must hold exactly the keys {', '.join(KEYS)}"
         return
-    if document["schema_version"] != ID:
-        yield f"must have schema_version `{ID}`"
+    if document["schema_version"] not in (ID, integration_profile_v0.ID):
+        yield f"must have schema_version `{ID}`, or `{integration_profile_v0.ID}` with tokens for schemas"
+        return
+    rules = _v0_rules if document["schema_version"] == integration_profile_v0.ID else _rules
     if document["capability_id"] != capability:
         yield f"is for the capability {kind_of(document['capability_id'])}, not this one"
     if not isinstance(document["protocol"], str) or grammar.protocol(document["protocol"]):
@@ -71,14 +77,14 @@ def _profile(document: dict[str, object], capability: str, permissions: list[str
         yield f"must list 1 to {OPERATIONS} operations"
         return
     for index, operation in enumerate(operations):
-        for clause in _operation(operation, permissions):
+        for clause in _operation(operation, permissions, rules):
             yield f"has in operations[{index}] {clause}"
     ids = [row["id"] for row in operations if isinstance(row, dict) and isinstance(row.get("id"), str)]
     if len(set(ids)) != len(ids):
         yield "has two operations with the same id"
 
 
-def _operation(row: object, permissions: list[str]) -> Iterator[str]:
+def _operation(row: object, permissions: list[str], rules: _Rules) -> Iterator[str]:
     if not isinstance(row, dict):
         yield f"{kind_of(row)} instead of an object"
         return
@@ -96,14 +102,38 @@ def _operation(row: object, permissions: list[str]) -> Iterator[str]:
         return
     if not _is_token(row["id"], _ID, _ID_LENGTH):
         yield "an id that is not lower-case words joined by `-`, `_` or `.`"
+    yield from rules(row, permissions)
+    if effect == EXTERNAL_WRITE:
+        yield from _todo_contract(row["todo_contract"])
+
+
+def _rules(row: dict[str, Any], permissions: list[str]) -> Iterator[str]:
+    """Say what keeps permission and schemas of an operation from being ours: JSON Schemas, and a declared token."""
     permission = row["required_permission"]
     if not isinstance(permission, str) or permission not in permissions:
         yield f"a required_permission that the manifest does not declare: {kind_of(permission)}"
-    elif effect == READ_ONLY and may_write(permission):
+    elif row["effect_class"] == READ_ONLY and may_write(permission):
         yield f"the effect_class {READ_ONLY}, and a required_permission that writes: {permission}"
     yield from (f"a {key} that is not an object" for key in SCHEMA_KEYS if not isinstance(row[key], dict))
-    if effect == EXTERNAL_WRITE:
-        yield from _todo_contract(row["todo_contract"])
+
+
+def _v0_rules(row: dict[str, Any], permissions: list[str]) -> Iterator[str]:
+    """Say what keeps them from being those of a v0 profile: tokens, and a permission that is a word of its domain.
+
+    That grants nothing and refuses nothing; one that opens the network has to be declared as ever.
+    """
+    permission = row["required_permission"]
+    if not _is_token(permission, _PREFIX, _TOKEN_LENGTH):
+        yield f"a required_permission that is no token: {kind_of(permission)}"
+    elif reference_of(permission) is not None:
+        yield f"a required_permission that opens a path, as only {ID} has it: {permission}"
+    elif permission == NET_CONNECT and permission not in permissions:
+        yield f"a required_permission that the manifest does not declare: {permission}"
+    for key in SCHEMA_KEYS:
+        if isinstance(row[key], dict):
+            yield f"a {key} that is a JSON Schema, as only {ID} has it; here stands a token"
+        elif not _is_token(row[key], _PREFIX, _TOKEN_LENGTH):
+            yield f"a {key} that is no token of at most {_TOKEN_LENGTH} characters"
 
 
 def _todo_contract(contract: object) -> Iterator[str]:
@@ -134,7 +164,8 @@ def _check_schemas(
     for operation in operations:
         for key, schema in zip(SCHEMA_KEYS, (operation["request_schema"], operation["result_schema"]), strict=True):
             try:
-                check_schema(Bundle(f"{operation['id']}.{key}", schema, {}))
+                if isinstance(schema, dict):
+                    check_schema(Bundle(f"{operation['id']}.{key}", schema, {}))
             except SchemaError as error:
                 found.error(error.code, pointer, f"{pointer} names {path}, whose schemas cannot be used: {error}")
                 return

@@ -13,6 +13,7 @@ from tests.support.cli import Answer
 from tests.support.packages import Environment, distribution, manifest, write
 
 CAPABILITY, PROTOCOL = "weather", "test_v0"
+PROFILE_SCHEMA = "loopx_external_domain_capability_profile_v1"
 RESULT_SCHEMA = "loopx_external_domain_capability_result_v0"
 READ_ONLY, EXTERNAL_WRITE = "read_only", "external_write"
 
@@ -60,7 +61,7 @@ def operation(
 def profile(*operations: dict[str, Any], capability_id: str = CAPABILITY, protocol: str = PROTOCOL) -> str:
     """Return a profile as text, with the one read `inspect` unless told otherwise."""
     document = {
-        "schema_version": "loopx_external_domain_capability_profile_v0",
+        "schema_version": PROFILE_SCHEMA,
         "capability_id": capability_id,
         "protocol": protocol,
         "operations": list(operations) or [operation()],

@@ -7,6 +7,7 @@ from loopx_host.core.permissions import may_write
 from loopx_host.core.text import one_line
 from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
 from loopx_host.lifecycle.extensions.state import BadEntry
+from loopx_host.lifecycle.goals.v0_call import is_v0
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,8 +120,11 @@ def refuse_unowned(provider: CapabilityProvider, packages: Packages) -> None:
 def refuse_contradiction(extension_id: str, operation: ProfileOperation) -> None:
     """Refuse an operation that says it only reads and asks for a permission that writes.
 
-    No such profile is accepted now; a state of an earlier release can hold one. Raises Refused `effect_contradicted`.
+    No such profile is accepted now; a state of an earlier release can hold one. The permissions of a v0 profile are
+    words of its domain and judge nothing. Raises Refused `effect_contradicted`.
     """
+    if is_v0(operation):
+        return
     if operation["effect_class"] == READ_ONLY and may_write(operation["required_permission"]):
         name, token = one_line(operation["id"], 60), one_line(operation["required_permission"], 80)
         raise refusal(

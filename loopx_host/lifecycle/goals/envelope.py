@@ -98,6 +98,12 @@ def check_envelope(envelope: object, expected: ExecutionEnvelope) -> None:
             raise _invalid(subject, f"its {key} is not that of this call")
 
 
+def refuse_envelope(request: Mapping[str, object], extension_id: str) -> None:
+    """Refuse an envelope where a call has none. Raises Refused `envelope_invalid`."""
+    if ENVELOPE_KEY in request:
+        raise _invalid(extension_id, "a v0 call that only reads has none")
+
+
 def expected_by_provider(
     request: Mapping[str, object], extension_id: str, environment: Mapping[str, str]
 ) -> ExecutionEnvelope:

@@ -11,6 +11,7 @@ from loopx_host.lifecycle.dispatch.schemas import inline_violations
 from loopx_host.lifecycle.extensions.readiness import why_not_ready
 from loopx_host.lifecycle.extensions.state import State
 from loopx_host.lifecycle.goals import envelope as envelopes
+from loopx_host.lifecycle.goals import v0_call
 from loopx_host.lifecycle.goals.bind import bind_command, binding_missing, refuse_unknown
 from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest
 from loopx_host.lifecycle.goals.capability_providers import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from loopx_host.core.errors import Refused
     from loopx_host.documents.binding import Binding
     from loopx_host.documents.governed_request import GovernedRequest
+    from loopx_host.documents.governed_request_v0 import GovernedRequestV0
     from loopx_host.documents.integration_profile import ProfileOperation
     from loopx_host.lifecycle.dispatch.ports import Judging, References
     from loopx_host.lifecycle.extensions.ports import HasPackages, HasStore
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
     class BoundPorts(HasStore, HasBindings, HasPackages, Protocol):
         """What finding the provider behind a binding needs."""
+
+    AnyRequest = GovernedRequest | GovernedRequestV0
 
 
 _ID_DIGITS = 24
@@ -107,9 +111,15 @@ def refuse_effect(call: GovernedCall) -> None:
 
 
 def refuse_input(call: GovernedCall, payload: dict[str, object], judging: Judging) -> None:
-    """Refuse an input that breaks the operation's schema. Raises Refused `request_schema`."""
-    name = call.operation["id"]
-    rows = inline_violations(judging, call.operation["request_schema"], payload)
+    """Refuse an input that breaks the operation's schema, or the form that a v0 profile asks for.
+
+    Raises Refused: `request_schema`, `request_invalid`.
+    """
+    name, schema = call.operation["id"], call.operation["request_schema"]
+    if not isinstance(schema, dict):
+        v0_call.provider_input(name, payload)
+        return
+    rows = inline_violations(judging, schema, payload)
     if rows:
         where, what = rows[0]["pointer"] or "/", rows[0]["message"]
         raise refusal(
@@ -135,8 +145,14 @@ def opened_references(call: GovernedCall, named: dict[str, str], references: Ref
     return {reference: references.resolve(reference, path) for reference, path in named.items()}
 
 
-def request_document(call: GovernedCall, payload: dict[str, object], opened: dict[str, str]) -> GovernedRequest:
-    """Return the request, without envelope; its id follows from what is asked and nothing else."""
+def request_document(call: GovernedCall, payload: dict[str, object], opened: dict[str, str]) -> AnyRequest:
+    """Return the request, without envelope; its id follows from what is asked and nothing else.
+
+    Raises Refused `request_invalid` for what no v0 provider is given.
+    """
+    if v0_call.is_v0(call.operation):
+        given = v0_call.provider_input(call.operation["id"], payload)
+        return v0_call.request_document(call.binding, call.operation, given)
     rows = document.references(opened)
     content = [binding_digest(call.binding), call.operation["id"], payload, rows]
     return document.request(
@@ -150,13 +166,15 @@ def request_document(call: GovernedCall, payload: dict[str, object], opened: dic
     )
 
 
-def sealed_request(call: GovernedCall, request: GovernedRequest) -> GovernedRequest:
-    """Return the request with its envelope. Raises Refused `envelope_invalid`."""
+def sealed_request(call: GovernedCall, request: AnyRequest) -> Mapping[str, object]:
+    """Return the request with its envelope; a v0 read has none. Raises Refused `envelope_invalid`."""
     entry = call.provider.entry
-    return document.sealed(request, envelopes.envelope_for(request, entry.id, entry.active.id))
+    if v0_call.is_v0(call.operation):
+        return {**request}
+    return {**request, envelopes.ENVELOPE_KEY: envelopes.envelope_for(request, entry.id, entry.active.id)}
 
 
-def hold_to_call(sealed: Mapping[str, object], anew: GovernedCall, request: GovernedRequest) -> dict[str, str]:
+def hold_to_call(sealed: Mapping[str, object], anew: GovernedCall, request: AnyRequest) -> dict[str, str]:
     """Refuse a sealed request that is not the one of `anew`, the same call derived once more from what is kept.
 
     `request` is what `anew` asks, without an envelope. Returns the variables that tell the provider what it is
@@ -164,7 +182,10 @@ def hold_to_call(sealed: Mapping[str, object], anew: GovernedCall, request: Gove
     """
     entry = anew.provider.entry
     expected = envelopes.envelope_for(request, entry.id, entry.active.id)
-    envelopes.check_envelope(sealed.get(envelopes.ENVELOPE_KEY), expected)
+    if v0_call.is_v0(anew.operation):
+        envelopes.refuse_envelope(sealed, entry.id)
+    else:
+        envelopes.check_envelope(sealed.get(envelopes.ENVELOPE_KEY), expected)
     # And the request it stands in has no other: its digest, and with it every byte, is that of `request`.
     envelopes.check_envelope(envelopes.envelope_for(sealed, entry.id, entry.active.id), expected)
     return envelopes.expectation(request, entry.id, entry.active.id)

@@ -43,11 +43,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from loopx_host.documents.governed_request import GovernedRequest
     from loopx_host.documents.invocation import Invocation
     from loopx_host.lifecycle.dispatch.ports import CanCall, HasPlugins, HasReferences, Judging, Plugins, References
     from loopx_host.lifecycle.extensions.state import Entry
-    from loopx_host.lifecycle.goals.governed_call import GovernedCall
+    from loopx_host.lifecycle.goals.governed_call import AnyRequest, GovernedCall
     from loopx_host.lifecycle.goals.ports import HasBindings
 
     class InvokePorts(CanCall, HasBindings, HasPlugins, HasReferences, Protocol):
@@ -98,7 +97,9 @@ def invoke(request: InvokeRequest, ports: InvokePorts) -> Invocation:
     refuse_input(call, payload, ports.judging)
     opened = opened_references(call, request.references, ports.references)
     governed = request_document(call, payload, opened)
-    receipt = document.planned(_receipt(call, governed), _plan(call, governed, request.plan, ports.references))
+    receipt = document.planned(
+        _receipt(call, governed), _plan(call, governed, opened, request.plan, ports.references)
+    )
     provider = provider_to_call(call.provider.readiness, ports.packages, may_start=request.execute)
     if not request.execute:
         return document.previewed(receipt, provider if isinstance(provider, Refused) else None)
@@ -127,17 +128,19 @@ def _looked_at_again(request: InvokeRequest, sealed: bytes, ports: InvokePorts) 
     return hold_to_call(parse_object(sealed), call, request_document(call, parse_request(request.data), opened))
 
 
-def _plan(call: GovernedCall, request: GovernedRequest, expected: str | None, references: References) -> str:
+def _plan(
+    call: GovernedCall, request: AnyRequest, opened: dict[str, str], expected: str | None, references: References
+) -> str:
     """Return the plan of a governed call. Raises Refused `plan_changed` where the caller holds another."""
     reads = {
         "binding": binding_digest(call.binding),
         "operation": call.operation,
-        "references": {row["name"]: references.standing(row["path"]) for row in request["context_refs"]},
+        "references": {name: references.standing(path) for name, path in opened.items()},
     }
     return held_call_plan("invoke", call.provider.readiness, canonical_bytes(request), expected, reads=reads)
 
 
-def _seconds_allowed(entry: Entry, request: GovernedRequest, plugins: Plugins) -> float | None:
+def _seconds_allowed(entry: Entry, request: AnyRequest, plugins: Plugins) -> float | None:
     """Ask the package's domain check; return the seconds it allows, None for the manifest's.
 
     Raises Refused `domain_check_denied`, and `plugin_hook_failed` for an answer that does more than narrow.
@@ -149,7 +152,7 @@ def _seconds_allowed(entry: Entry, request: GovernedRequest, plugins: Plugins) -
     return min((_narrowed(entry.id, verdict) for verdict in verdicts), default=None)
 
 
-def _receipt(call: GovernedCall, request: GovernedRequest) -> Invocation:
+def _receipt(call: GovernedCall, request: AnyRequest) -> Invocation:
     """Return the receipt of a call that has not been made."""
     return document.ready(
         capability_id=call.capability_id,
@@ -190,10 +193,11 @@ def _judged(call: GovernedCall, invocation_id: str, outcome: Outcome, judging: J
     """Return the outcome, unless its result is not the clean one of a read-only operation."""
     if outcome.status != SUCCEEDED or outcome.result is None:
         return _with_its_own_words(outcome)
-    wrong = fault(outcome.result, invocation_id)
+    wrong = fault(outcome.result, invocation_id, call.operation)
     if wrong is not None:
         return Outcome(outcome.ended, INVALID_OUTPUT, "response_schema", None, wrong)
-    rows = inline_violations(judging, call.operation["result_schema"], outcome.result)
+    schema = call.operation["result_schema"]
+    rows = inline_violations(judging, schema, outcome.result) if isinstance(schema, dict) else []
     if rows:
         sentence = f"the result breaks its schema at {rows[0]['pointer'] or '/'}: {rows[0]['message']}"
         return Outcome(outcome.ended, INVALID_OUTPUT, "response_schema", None, sentence, rows)

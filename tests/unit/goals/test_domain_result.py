@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopx_host.lifecycle.goals.domain_result import fault
-from tests.support.capabilities import result
+from loopx_host.lifecycle.goals import domain_result
+from tests.support.capabilities import operation, result
 
+OPERATION: Any = operation()
 ID = "capability-0123456789abcdef01234567"
 KEYS = sorted(result(ID))
 VALUES: st.SearchStrategy[object] = (
@@ -37,8 +38,17 @@ def nested(value: object, depth: int) -> object:
     return value
 
 
+def fault(answer: dict[str, Any], invocation_id: str) -> str | None:
+    return domain_result.fault(answer, invocation_id, OPERATION)
+
+
 def test_the_clean_result_of_a_read_is_no_fault() -> None:
     assert fault(result(ID), ID) is None
+
+
+@pytest.mark.parametrize(("count", "taken"), [(64, True), (65, False)])
+def test_observations_are_bounded_as_in_v0(count: int, taken: bool) -> None:
+    assert (fault(result(ID, observations=[{"n": 1}] * count), ID) is None) == taken
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -80,6 +80,25 @@ def test_the_provider_is_given_the_request_its_envelope_and_the_one_reference() 
     check_envelope(request[ENVELOPE_KEY], expected_by_provider(request, "probe-me", launch.env_set))
 
 
+def test_a_profile_that_an_earlier_release_kept_under_the_id_of_v0_is_called_as_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The form tells which it is, not the id: those releases knew one form and gave it this id."""
+    kept = "loopx_external_domain_capability_profile_v0"
+    with monkeypatch.context() as earlier:
+        earlier.setattr("loopx_host.registry.profile_rules.ID", kept)
+        earlier.setattr("loopx_host.documents.integration_profile_v0.ID", "not known yet")
+        earlier.setattr("tests.support.capabilities.PROFILE_SCHEMA", kept)
+        made = world()
+    stored = made.entry().manifest.capabilities[0]["integration_profile"]["document"]
+
+    receipt = answering(made).invoke()
+
+    assert (stored["schema_version"], receipt["status"]) == (kept, "succeeded")
+    sent = json.loads(made.processes.launches[-1].stdin)
+    assert (sent["schema_version"], sent["input"]) == ("loopx_external_domain_capability_request_v1", {})
+
+
 @pytest.mark.req("M071")
 def test_only_what_the_operation_asks_for_is_granted_whatever_the_manifest_declares() -> None:
     made = answering(world())

@@ -159,7 +159,7 @@ def test_problems_of_both_schemas_are_in_one_report() -> None:
 # --- integration profiles --------------------------------------------------------------------------------
 
 PROFILE = {
-    "schema_version": "loopx_external_domain_capability_profile_v0",
+    "schema_version": "loopx_external_domain_capability_profile_v1",
     "capability_id": "notes",
     "protocol": "sample_v0",
     "operations": [
@@ -191,7 +191,8 @@ def test_a_profile_enters_with_the_digest_of_its_canonical_form() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"schema_version": "loopx_external_domain_capability_profile_v1"},
+        {"schema_version": "loopx_external_domain_capability_profile_v0"},
+        {"schema_version": "loopx_external_domain_capability_profile_v2"},
         {"capability_id": "other"},
         {"capability_id": 1},
         {"extra": 1},
@@ -201,6 +202,74 @@ def test_a_profile_with_another_shape_is_refused(change: dict[str, object]) -> N
     files = {"profile.json": json.dumps({**PROFILE, **change}).encode()}
 
     assert found(WITH_PROFILE, files) == {(BAD, PROFILE_AT)}
+
+
+V0_OPERATION = {
+    "id": "read",
+    "effect_class": "read_only",
+    "required_permission": "notes.read",
+    "request_schema": "notes_request_v0",
+    "result_schema": "notes_result_v0",
+}
+V0_PROFILE = {
+    "schema_version": "loopx_external_domain_capability_profile_v0",
+    "capability_id": "notes",
+    "protocol": "sample_v0",
+    "operations": [V0_OPERATION],
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"required_permission": "acme.notes.read"},
+        {"required_permission": "Acme/Notes#Write"},
+        {"request_schema": "x" * 128},
+    ],
+)
+def test_a_v0_profile_is_taken_as_it_is_written_whatever_its_domain_calls_permission(change: dict[str, str]) -> None:
+    profile = {**V0_PROFILE, "operations": [{**V0_OPERATION, **change}]}
+    canonical = json.dumps(profile, sort_keys=True, separators=(",", ":")).encode()
+
+    manifest = load_document(WITH_PROFILE, {"profile.json": json.dumps(profile).encode()})
+
+    kept = manifest.capabilities[0]["integration_profile"]
+    assert (kept["document"], kept["digest"]) == (profile, f"sha256:{sha256(canonical)}")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"request_schema": {"type": "object"}},
+        {"result_schema": {"type": "object"}},
+        {"request_schema": ""},
+        {"request_schema": "x" * 129},
+        {"request_schema": "two words"},
+        {"result_schema": None},
+        {"required_permission": "fs.read:notes"},
+        {"required_permission": "fs.write:notes"},
+        {"required_permission": "net.connect"},
+        {"required_permission": ""},
+        {"required_permission": 1},
+        {"also": 1},
+    ],
+    ids=str,
+)
+def test_under_the_id_of_v0_stands_the_form_of_v0_and_no_other(change: dict[str, object]) -> None:
+    profile = {**V0_PROFILE, "operations": [{**V0_OPERATION, **change}]}
+
+    assert found(WITH_PROFILE, {"profile.json": json.dumps(profile).encode()}) == {(BAD, PROFILE_AT)}
+
+
+@pytest.mark.parametrize("key", ["request_schema", "result_schema"])
+def test_under_our_id_a_token_is_no_schema(key: str) -> None:
+    profile = {
+        **PROFILE,
+        "operations": [{**V0_OPERATION, "request_schema": {}, "result_schema": {}, key: "notes_v0"}],
+    }
+
+    assert found(WITH_PROFILE, {"profile.json": json.dumps(profile).encode()}) == {(BAD, PROFILE_AT)}
 
 
 @pytest.mark.parametrize("key", PROFILE)

@@ -46,7 +46,7 @@ def external_write(**keys: object) -> Row:
 
 def profile(*operations: object, **keys: object) -> bytes:
     document = {
-        "schema_version": "loopx_external_domain_capability_profile_v0",
+        "schema_version": "loopx_external_domain_capability_profile_v1",
         "capability_id": "notes",
         "protocol": "sample_v0",
         "operations": list(operations) or [read_only()],

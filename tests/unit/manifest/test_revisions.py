@@ -260,7 +260,7 @@ def test_a_changed_sibling_of_a_schema_is_a_new_revision() -> None:
 
 def test_a_changed_profile_is_a_new_revision_and_its_white_space_is_not() -> None:
     profile = {
-        "schema_version": "loopx_external_domain_capability_profile_v0",
+        "schema_version": "loopx_external_domain_capability_profile_v1",
         "capability_id": "notes",
         "protocol": "sample_v0",
         "operations": [
