@@ -164,6 +164,7 @@ PLANTS: list[tuple[Plant, set[str]]] = [
     (portion_on_a_path_that_a_path_file_adds, OF_THE_PACKAGE),
     (package_in_an_archive_on_the_path, OF_THE_PACKAGE),
 ]
+AT_START = [(name, place) for name in ("sitecustomize.py", "usercustomize/__init__.py") for place in ("site", "added")]
 BESIDE: list[Plant] = [
     required_package_beside_the_script,
     namespace_package_beside_the_script,
@@ -185,6 +186,18 @@ def test_planted_code_never_runs_and_the_refusal_names_its_group(
     assert (refused.status, refused.code) == (EXIT_REFUSED, STALE.get(way, "readiness_stale"))
     assert set(refused.document["changed"]) == groups
     assert any(path.name in detail for detail in refused.document["changed_details"])
+
+
+@pytest.mark.req("X4")
+@pytest.mark.parametrize("way", ["console script", "module"])
+@pytest.mark.parametrize(("name", "place"), AT_START)
+def test_what_python_imports_at_its_start_is_covered(aviary: Aviary, name: str, place: str, way: str) -> None:
+    path = getattr(aviary, place) / name
+    write(path, "")  # loopx's own interpreter imports it, too
+
+    refused = aviary.reach(way)
+
+    assert (refused.code, refused.document["changed"]) == ("readiness_stale", ["pth"])
 
 
 @pytest.mark.req("X4")
