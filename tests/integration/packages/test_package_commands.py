@@ -14,7 +14,7 @@ from tests.support.capabilities import Station
 from tests.support.cli import Answer
 from tests.support.lifecycle import words
 from tests.support.package_commands import ECHO, module, with_command
-from tests.support.packages import needs_strace, traced, write, write_entry_points
+from tests.support.packages import needs_strace, traced, write, write_entry_points, write_record
 
 EXIT_REFUSED, EXIT_ABSENT = 2, 69
 LOADED = """\
@@ -162,6 +162,8 @@ def test_a_doctor_proves_the_code_and_consents_to_no_other_entry_point(trusted: 
     write(trusted.site / "roar/other.py", f"open({str(canary)!r}, 'a').close()\n" + module())
     extensions = {"loopx.extensions": {"roar": "roar"}}
     write_entry_points(info, {**extensions, "loopx.commands": {"roar": "roar.other:run"}})
+    inside = (path for path in (trusted.site / "roar").rglob("*") if path.is_file())
+    write_record(info, [str(path.relative_to(trusted.site)) for path in inside])
     proved = trusted("extension", "doctor", "roar", "--execute")
 
     before = trusted("roar")

@@ -164,7 +164,9 @@ PLANTS: list[tuple[Plant, set[str]]] = [
     (portion_on_a_path_that_a_path_file_adds, OF_THE_PACKAGE),
     (package_in_an_archive_on_the_path, OF_THE_PACKAGE),
 ]
-AT_START = [(name, place) for name in ("sitecustomize.py", "usercustomize/__init__.py") for place in ("site", "added")]
+AT_START = [
+    (name, place) for name in ("sitecustomize.py", "usercustomize/__init__.py") for place in ("site", "added")
+]
 BESIDE: list[Plant] = [
     required_package_beside_the_script,
     namespace_package_beside_the_script,
