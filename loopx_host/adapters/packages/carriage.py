@@ -33,7 +33,7 @@ def offering(extension_id: str) -> set[str]:
     """Return the names of the distributions that offer an extension where loopx runs."""
     found: set[str] = set()
     for place in search_path.directories():
-        for one in distributions.installed_mentioning(place, _EXTENSIONS.encode()):
+        for one in distributions.installed_mentioning(place, (_EXTENSIONS.encode(),)):
             if any(entry.group == _EXTENSIONS and entry.name == extension_id for entry in one.entry_points()):
                 found.add(distributions.normalised(one.name))
     return found

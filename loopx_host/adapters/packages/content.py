@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from loopx_host.lifecycle.extensions.identity import IdentityDetails, Launcher, Needs
 
 _HOSTED = ("loopx.plugins", "loopx.commands")  # what of a package runs inside the host
-_AT_START = ["sitecustomize", "usercustomize"]  # Python imports them before a program's first line
 _METADATA = ("METADATA", "PKG-INFO", "RECORD", "entry_points.txt", "direct_url.json", "top_level.txt", "requires.txt")
 NOT_COVERED = (
     "the standard library and shared libraries",
@@ -67,7 +66,7 @@ def compute(launcher: Launcher, watch: Watch) -> IdentityDetails | None:
         "interpreter": canonical_digest([_interpreter(path, watch) for path in chain]),
         "distribution": canonical_digest([owner.label if owner else None, files]),
         "closure": canonical_digest(closure),
-        "pth": canonical_digest([[what for what, _ in started], coverage.modules(_AT_START, [])]),
+        "pth": canonical_digest([what for what, _ in started]),
     }
     return {
         "groups": groups,

@@ -144,7 +144,8 @@ def module_of_the_standard_library_beside_the_script(aviary: Aviary) -> Path:
     return put(aviary, "json/__init__.py", aviary.scripts)
 
 
-OF_THE_PACKAGE, OF_WHAT_IT_REQUIRES, BESIDE_THE_SCRIPT = {"distribution"}, {"closure"}, {"launcher"}
+OF_THE_PACKAGE, OF_WHAT_IT_REQUIRES = {"distribution"}, {"closure"}
+OF_A_PATH_LINE = {"distribution", "pth"}  # it offers an owned name now
 PLANTS: list[tuple[Plant, set[str]]] = [
     (package_beside_a_module, OF_THE_PACKAGE),
     (package_whose_folder_looks_as_old_as_before, OF_THE_PACKAGE),
@@ -160,9 +161,9 @@ PLANTS: list[tuple[Plant, set[str]]] = [
     (missing_module_of_a_required_package, OF_WHAT_IT_REQUIRES),
     (edited_module_of_a_required_package, OF_WHAT_IT_REQUIRES),
     (extension_module_beside_a_required_package, OF_WHAT_IT_REQUIRES),
-    (package_on_a_path_that_a_path_file_adds, OF_THE_PACKAGE),
-    (portion_on_a_path_that_a_path_file_adds, OF_THE_PACKAGE),
-    (package_in_an_archive_on_the_path, OF_THE_PACKAGE),
+    (package_on_a_path_that_a_path_file_adds, OF_A_PATH_LINE),
+    (portion_on_a_path_that_a_path_file_adds, OF_A_PATH_LINE),
+    (package_in_an_archive_on_the_path, OF_A_PATH_LINE),
 ]
 AT_START = [
     (name, place) for name in ("sitecustomize.py", "usercustomize/__init__.py") for place in ("site", "added")
