@@ -28,3 +28,5 @@ PLUGIN_OUTPUT_BYTES = 64 * 1024  # what a package prints while it is loaded or c
 PLUGIN_ANSWER_BYTES = 1_000_000
 SCOPE_BYTES = 16_384  # the scope of an execution envelope, in canonical JSON
 PROCESSES_ADDED = 512  # processes and threads a provider may add to those that are there
+# Where programs are looked for when nothing else was kept: by order, and the same for every caller.
+SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")

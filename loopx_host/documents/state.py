@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
         `revision` is the first 16 digits of `digest`; `proved_identity` what was last proved for it and
         `proved_distribution` the package that carried it then. `plugins` and `commands` are the activation record:
-        what of the package may run inside the host.
+        what of the package may run inside the host. `search_path` is the PATH it is run with.
         """
 
         revision: str
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         manifest_path: NotRequired[str]
         installed_at: NotRequired[str]
         launcher: NotRequired[Pin | None]
+        search_path: NotRequired[list[str]]
         distribution: NotRequired[Distribution | None]
         plugins: NotRequired[list[EntryPoint]]
         commands: NotRequired[list[EntryPoint]]

@@ -265,8 +265,11 @@ def test_the_command_that_puts_a_distribution_back_names_its_version(world: Worl
     assert "vane==1.5" in world.port.pip_command({"name": "vane", "version": "1.5"})
 
 
-def test_a_prerequisite_that_is_not_there_is_none(world: World) -> None:
-    assert world.port.prerequisite("no-such-program-anywhere", ask=True) is None
+def test_a_program_that_is_required_and_is_not_there_is_none(world: World) -> None:
+    identified = world.port.identify(Launcher(ENTRYPOINT, world.path, requires=["no-such-program"]))
+
+    assert identified is not None
+    assert identified.details["programs"] == {"no-such-program": None}
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from loopx_host.documents.discovery_index import IndexUse, Offer
     from loopx_host.documents.host_doctor import Reach
     from loopx_host.documents.parts import Distribution, EntryPoints
+    from loopx_host.lifecycle.extensions.identity import IdentityDetails
     from loopx_host.lifecycle.extensions.ports import Finding
     from loopx_host.registry.catalog import TrainMember
 
@@ -135,17 +136,22 @@ class MemoryPackages:
 
     def resolve(self, runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound:  # noqa: ARG002 (the port's)
         if runtime.python_module is not None:
-            return Launcher(MODULE, PROGRAM, runtime.python_module)
+            return Launcher(MODULE, PROGRAM, runtime.python_module, requires=runtime.requires)
         path = f"{self.bin}/{runtime.entrypoint}"
         if path in self.programs:
-            return Launcher(ENTRYPOINT, path)
+            return Launcher(ENTRYPOINT, path, requires=runtime.requires)
         return LauncherNotFound(str(runtime.entrypoint), [self.bin], "/made/up")
 
     def identify(self, launcher: Launcher) -> RuntimeIdentity | None:
         content = self.programs.get(launcher.path)
         if content is None:
             return None
-        identity = RuntimeIdentity({"launcher": content, "interpreter": self.interpreter})
+        programs: dict[str, list[str | None] | None] = {
+            name: [self.prerequisites[name][0], "a digest"] if name in self.prerequisites else None
+            for name in launcher.requires
+        }
+        details: IdentityDetails = {"programs": programs, "search_path": launcher.search_path}
+        identity = RuntimeIdentity({"launcher": content, "interpreter": self.interpreter}, details=details)
         self._taken[identity.digest] = (dict(self.programs), self.interpreter)
         return identity
 
@@ -167,9 +173,9 @@ class MemoryPackages:
     def explain(self, proved: str, now: RuntimeIdentity, changed: list[str]) -> list[str]:  # noqa: ARG002 (the port's)
         return self.explained
 
-    def prerequisite(self, name: str, *, ask: bool) -> tuple[str, str | None] | None:
-        found = self.prerequisites.get(name)
-        return (found[0], found[1] if ask else None) if found else None
+    def version(self, program: str, places: list[str], *, ask: bool) -> str | None:  # noqa: ARG002 (the port's)
+        said = dict(self.prerequisites.values())
+        return said[program] if ask else None
 
     def pip_command(self, owner: Distribution, launcher: str | None = None) -> str:  # noqa: ARG002 (the port's)
         return f"pip install {owner['name']}=={owner['version']}"

@@ -11,10 +11,11 @@ import sys
 
 from loopx_host.adapters.packages import (
     distributions,
-    launchers,
     needed_files,
     python_paths,
+    required_programs,
     search_path,
+    shebang,
     source_trees,
     start_up,
 )
@@ -47,10 +48,9 @@ UNOWNED_NOT_COVERED = "anything behind the launcher: no installed distribution c
 def compute(launcher: Launcher, watch: Watch) -> IdentityDetails | None:
     """Return the groups, the launcher's digest and the details of an identity; None when it cannot be executed."""
     digest = watch.digest(launcher.path)
-    if digest is None or not launchers.is_program(launcher.path):
+    if digest is None or not shebang.is_program(launcher.path):
         return None
-    chain = [launcher.path] if launcher.module else launchers.interpreters(launcher.path)
-    around = Surroundings(launcher, chain, watch)
+    around = Surroundings(launcher, _chain(launcher, launcher.search_path, watch).programs, watch)
     environment = around.sites
     places = list(dict.fromkeys([*environment, *around.beside, *search_path.directories()]))
     for place in places:
@@ -61,13 +61,21 @@ def compute(launcher: Launcher, watch: Watch) -> IdentityDetails | None:
     files, closure = _behind(owner, launcher, places, watch, coverage)
     _add_hosted(owner, watch, files, closure)
     started = start_up.rows(environment, coverage, watch)
+    path = required_programs.run_path(launcher, closure, places, watch)
+    programs = required_programs.required(launcher, path, watch)
+    found = _chain(launcher, path, watch)
+    if not found.is_known:
+        return None
+    chain = found.programs
     groups = {
         "launcher": canonical_digest([launcher.kind, launcher.module, digest, first]),
-        "interpreter": canonical_digest([_interpreter(path, watch) for path in chain]),
+        "interpreter": canonical_digest([_interpreter(program, found, watch) for program in chain]),
         "distribution": canonical_digest([owner.label if owner else None, files]),
         "closure": canonical_digest(closure),
         "pth": canonical_digest([what for what, _ in started]),
     }
+    if programs:
+        groups["programs"] = canonical_digest(required_programs.shown(programs))
     return {
         "groups": groups,
         "launcher_sha256": digest,
@@ -75,12 +83,28 @@ def compute(launcher: Launcher, watch: Watch) -> IdentityDetails | None:
         "files": files,
         "closure": closure,
         "started": started,
-        "needs": _needs(
-            launcher, chain, environment, owner, [name for name, installed in closure.items() if installed], places
-        ),
+        "programs": programs,
+        "search_path": path,
+        "needs": _with_programs(_needs(launcher, chain, environment, owner, closure, places), programs),
         "interpreter": os.path.basename(chain[-1]) if chain else None,
         "not_covered": [*NOT_COVERED, *(() if owner or files else (UNOWNED_NOT_COVERED,))],
     }
+
+
+def _chain(launcher: Launcher, places: list[str], watch: Watch) -> shebang.Chain:
+    """Return the programs that execute a launcher, names looked for in `places`."""
+    found = shebang.Chain() if launcher.module else shebang.chain(launcher.path, places)
+    found.programs += [launcher.path] if launcher.module else []
+    for path in found.looked_at:
+        watch.glance(path)
+    return found
+
+
+def _with_programs(needs: Needs, programs: dict[str, list[str | None] | None]) -> Needs:
+    """Return what running a launcher needs together with the programs that it requires."""
+    paths = [path for rows in programs.values() for path in (rows or [])[::2] if path]
+    reads = [*needed_files.of_programs(paths), *(place for path in paths for place in needed_files.of_unowned(path))]
+    return {**needs, "reads": list(dict.fromkeys([*needs["reads"], *reads]))}
 
 
 def _needs(
@@ -88,12 +112,15 @@ def _needs(
     chain: list[str],
     environment: list[str],
     owner: Installed | None,
-    required: list[str],
+    closure: dict[str, list[str] | None],
     places: list[str],
 ) -> Needs:
     """Return what running this launcher needs."""
-    reads = [*needed_files.of_programs([launcher.path, *chain]), *environment]
+    programs = [launcher.path, *chain]
+    bases = (python_paths.base_of(program) for program in programs)
+    reads = [*needed_files.of_programs([*programs, *filter(None, bases)]), *environment]
     lists: list[str] = []
+    required = [name for name, installed in closure.items() if installed]
     for distribution in (owner, *(_lookup(name, places) for name in required)):
         if distribution is not None:
             sources, roots = needed_files.of_distribution(distribution, _modules(distribution), places)
@@ -119,10 +146,14 @@ def _first(around: Surroundings, coverage: Coverage, watch: Watch) -> dict[str, 
     return found
 
 
-def _interpreter(path: str, watch: Watch) -> list[str | None]:
-    """Return the digests of an interpreter and of the `pyvenv.cfg` that makes it a venv's."""
+def _interpreter(path: str, chain: shebang.Chain, watch: Watch) -> list[str | None]:
+    """Return the digests of an interpreter and of the `pyvenv.cfg` that makes it a venv's.
+
+    Of one that only a name leads to, its path too: the same bytes elsewhere have another standard library.
+    """
     found = [watch.digest(place) for place in python_paths.settings_files(path)]
-    return [watch.digest(path), next((digest for digest in found if digest), None)]
+    named = [visible(path)] if path in chain.named else []
+    return [watch.digest(path), next((digest for digest in found if digest), None), *named]
 
 
 def _behind(

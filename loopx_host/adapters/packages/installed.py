@@ -10,6 +10,7 @@ import time
 from loopx_host.adapters.files import atomic, bounded, paths
 from loopx_host.adapters.packages import launchers
 from loopx_host.adapters.packages.fingerprints import Memory, Watch, hashed, is_settled, is_unchanged, touched
+from loopx_host.adapters.packages.shebang import is_program
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.digest import sha256_hex
 from loopx_host.core.text import visible
@@ -44,10 +45,10 @@ class InstalledPackages:
 
     def identify(self, launcher: Launcher) -> RuntimeIdentity | None:
         """Return the identity of `launcher` (see the port); one stat per covered file while nothing changed."""
-        if not launchers.is_program(launcher.path):
+        if not is_program(launcher.path):
             return None
         began_ns = time.time_ns()
-        memory = Memory(f"{launcher.kind}:{launcher.module}:{launcher.path}", _context(launcher))
+        memory = Memory(_key(launcher), _context(launcher))
         remembered = memory.result()
         if remembered is not None and _is_identity(remembered):
             result, rows = remembered, memory.rows
@@ -105,6 +106,7 @@ class InstalledPackages:
             "files": identity.details.get("files", {}),
             "closure": identity.details.get("closure", {}),
             "started": identity.details.get("started", []),
+            "programs": identity.details.get("programs", {}),
             "hashed": hashed(self._taken.get(identity.digest, ({}, 0))[0]),
         }
         try:
@@ -124,6 +126,8 @@ class InstalledPackages:
         differing: list[str] = []
         if "distribution" in changed:
             differing += _differing(then.get("files"), now.details.get("files", {}))
+        if "programs" in changed:
+            differing += _differing(then.get("programs"), now.details.get("programs", {}))
         if "closure" in changed:
             differing += _differing(then.get("closure"), now.details.get("closure", {}))
             if all(row.endswith("(changed)") for row in differing):
@@ -145,13 +149,9 @@ class InstalledPackages:
 
         return pip_command(owner, launcher)
 
-    def prerequisite(self, name: str, *, ask: bool) -> tuple[str, str | None] | None:
-        """Return where a prerequisite is and its version (see the port)."""
-        if self._programs is None:
-            return None
-        programs = self._programs()
-        path = programs.find(name)
-        return (path, programs.version(path, ask=ask)) if path else None
+    def version(self, program: str, places: list[str], *, ask: bool) -> str | None:
+        """Return the version of a program (see the port)."""
+        return self._programs().version(program, places, ask=ask) if self._programs is not None else None
 
     def bytecode_cache(self, key: BytecodeKey) -> str | None:
         """Return ``<cache>/pycache/<extension>/<key>`` if it is there (see the port)."""
@@ -181,9 +181,15 @@ class InstalledPackages:
         return f"{sys.platform}-{os.uname().machine}"
 
 
+def _key(launcher: Launcher) -> str:
+    """Return what identifies a launcher; two extensions may have one program, and look for others elsewhere."""
+    where = canonical_digest([launcher.search_path, launcher.requires])
+    return f"{launcher.kind}:{launcher.module}:{launcher.path}:{where}"
+
+
 def _context(launcher: Launcher) -> str:
-    """Return what decides an identity besides files: where this interpreter, `env` and the provider's own look."""
-    named = [os.environ.get(name, "") for name in ("PATH", "HOME", *launcher.variables)]
+    """Return what decides an identity besides files: where this interpreter and the provider's own look."""
+    named = [os.environ.get(name, "") for name in ("HOME", *launcher.variables)]
     return canonical_digest([*map(visible, [*sys.path, *named]), launcher.variables])
 
 
@@ -207,7 +213,8 @@ def _is_identity(result: Mapping[str, object]) -> TypeGuard[IdentityDetails]:
         and all(isinstance(digest, str) for digest in groups.values())
         and isinstance(result.get("launcher_sha256"), str)
         and (owner is None or named)
-        and all(isinstance(result.get(key), dict) for key in ("files", "closure"))
+        and all(isinstance(result.get(key), dict) for key in ("files", "closure", "programs"))
+        and _are_texts(result.get("search_path"))
         and _are_pairs(result.get("started"))
         and _are_needs(result.get("needs"))
     )
@@ -223,8 +230,11 @@ def _are_pairs(rows: object) -> bool:
 def _are_needs(needs: object) -> bool:
     if not isinstance(needs, dict):
         return False
-    lists = [needs.get(key) for key in ("reads", "lists")]
-    return all(isinstance(paths, list) and all(isinstance(path, str) for path in paths) for paths in lists)
+    return all(_are_texts(needs.get(key)) for key in ("reads", "lists"))
+
+
+def _are_texts(found: object) -> bool:
+    return isinstance(found, list) and all(isinstance(one, str) for one in found)
 
 
 def _proved_path(digest: str) -> str:

@@ -7,7 +7,7 @@ import shlex
 import sys
 
 from loopx_host.adapters.files import bounded
-from loopx_host.adapters.packages import distributions, launchers, source_trees
+from loopx_host.adapters.packages import distributions, shebang, source_trees
 from loopx_host.lifecycle.extensions.identity import MODULE
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ def pip_command(distribution: Distribution, launcher: str | None = None) -> str:
 
 def _interpreter_beside(launcher: str | None) -> str:
     beside = os.path.join(os.path.dirname(launcher), "python3") if launcher else ""
-    return beside if beside and launchers.is_program(beside) else sys.executable
+    return beside if beside and shebang.is_program(beside) else sys.executable
 
 
 def _mentions(launcher: Launcher) -> tuple[bytes, ...]:

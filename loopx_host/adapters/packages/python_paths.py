@@ -81,6 +81,12 @@ def venv_settings(program: str) -> dict[str, str] | None:
     return None
 
 
+def base_of(program: str) -> str | None:
+    """Return the interpreter that a virtual environment's was made from, with which the standard library lies."""
+    home = (venv_settings(program) or {}).get("home", "")
+    return os.path.join(home, os.path.basename(program)) if os.path.isabs(home) else None
+
+
 def settings_files(program: str) -> list[str]:
     """Return where Python looks for the `pyvenv.cfg` of a program."""
     directory = os.path.dirname(program)

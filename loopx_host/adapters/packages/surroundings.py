@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from loopx_host.adapters.packages import launchers, python_paths
+from loopx_host.adapters.packages import python_paths, shebang
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _named(launcher: Launcher) -> list[str]:
 
 def _ignores_settings(path: str) -> bool:
     """Whether the first lines of a script keep Python from hearing where the host wants its byte code."""
-    words = [word.strip("\"'") for line in launchers.head(path) for word in line.removeprefix("#!").split()]
+    words = [word.strip("\"'") for line in shebang.head(path) for word in line.removeprefix("#!").split()]
     options = [word[1:] for word in words if word.startswith("-") and word != "--"]
     is_env = any(os.path.basename(word) == "env" for word in words[:1])
     letters = "EIiu-" if is_env else "EI"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from loopx_host.adapters.packages import distributions, launchers, search_path, source_trees
+from loopx_host.adapters.packages import distributions, launchers, search_path, shebang, source_trees
 from loopx_host.core.names import normalised
 from loopx_host.core.text import visible
 
@@ -63,7 +63,7 @@ class LocalNames:
             for entry in _names(place):
                 path = os.path.join(place, entry)
                 # What the environment is activated with lies among the scripts and is no program.
-                is_command = os.path.isfile(path) if place == scripts else launchers.is_program(path)
+                is_command = os.path.isfile(path) if place == scripts else shebang.is_program(path)
                 if entry.casefold() == folded and is_command and not (own and place == scripts):
                     return visible(path)
         others = (one.shown for one in carriers if not _is_of(one, of))

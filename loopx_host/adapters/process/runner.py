@@ -54,7 +54,7 @@ class ProcessRunner:
         from loopx_host.adapters.process.run_spec import RunSpec
 
         level = self._level or default_level()
-        environment = provider_environment(os.environ, launch.env_names, launch.env_set, launch.path_first)
+        environment = provider_environment(os.environ, launch.env_names, launch.env_set, launch.search_path)
         spec = RunSpec.of(launch, environment, level)
         with self._interrupts:
             outcome = self._supervised(spec)

@@ -68,12 +68,13 @@ def declared_schemas(extension_id: str, runtime: Runtime | None, ports: SchemaPo
 def provider_to_call(now: Readiness, packages: Packages, *, may_start: bool) -> ReadyProvider | Refused:
     """Return the provider, or what keeps it from being called: a preview shows that, an executed call raises it.
 
-    `may_start` lets a prerequisite be started for its version; a preview starts nothing.
+    `may_start` lets a prerequisite be started for its version, if it is the one that was proved; a preview starts
+    nothing.
     """
-    if now.provider is None:
-        return why_not_ready(now)
-    entry_id, runtime = now.entry.id, now.provider.program.runtime
-    return prerequisite_refusal(entry_id, runtime, packages, may_start=may_start) or now.provider
+    lacking, program, may_ask = None, now.program, may_start and now.is_ready
+    if program is not None:
+        lacking = prerequisite_refusal(now.entry.id, program.runtime, program.identity, packages, may_start=may_ask)
+    return lacking or now.provider or why_not_ready(now)
 
 
 def call_provider(

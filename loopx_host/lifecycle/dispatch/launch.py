@@ -44,7 +44,6 @@ def run_launch(
     granted = grants or CallGrants()
     launch = process_launch(
         program,
-        packages,
         args=program.runtime.args,
         cache=packages.bytecode_cache(program.bytecode_key),
         seconds=declared if seconds is None else min(declared, seconds),

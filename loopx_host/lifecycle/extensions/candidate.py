@@ -51,7 +51,7 @@ class Candidate:
         pin = entry.active.launcher
         if pin is None:
             return cls.resolve(runtime, entry.active.folder, packages)
-        return cls._identified(runtime, Launcher.from_pin(pin, runtime), packages)
+        return cls._identified(runtime, Launcher.from_pin(pin, runtime, entry.active.search_path), packages)
 
     @classmethod
     def _identified(cls, runtime: Runtime, launcher: Launcher | LauncherNotFound, packages: Packages) -> Candidate:
@@ -72,7 +72,7 @@ class Candidate:
         foreign = packages.foreign_module(self.launcher, manifest.id)
         if foreign is not None:
             return entry_point_foreign(manifest.id, foreign, retry_command)
-        lacking = prerequisite_refusal(manifest.id, self.runtime, packages, may_start=may_start)
+        lacking = prerequisite_refusal(manifest.id, self.runtime, self.identity, packages, may_start=may_start)
         return lacking or Program(manifest, self.runtime, self.launcher, self.identity)
 
 

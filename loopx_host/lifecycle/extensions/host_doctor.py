@@ -66,8 +66,11 @@ def _extension_rows(entry: Entry, packages: Packages) -> list[Check]:
     now = readiness(entry, packages)
     if not entry.enabled:
         return [_refused("extension", entry.id, why_not_ready(now), status=OK)]
-    runtime = entry.manifest.runtime
-    lacking = prerequisite_refusal(entry.id, runtime, packages, may_start=False) if runtime else None
+    lacking = (
+        prerequisite_refusal(entry.id, now.program.runtime, now.program.identity, packages, may_start=False)
+        if now.program
+        else None
+    )
     if lacking is not None:
         return [_refused("prerequisite", entry.id, lacking)]
     if now.is_ready:

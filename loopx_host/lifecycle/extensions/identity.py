@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.digest import sha256_hex
+from loopx_host.core.limits import SYSTEM_PATH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import TypedDict
 
     from loopx_host.documents.parts import Distribution, Pin
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     class IdentityDetails(TypedDict, total=False):
         """What the groups are over: names and digests of files, required distributions with version and digest.
 
-        None stands for what is not there. `started`: what counts of the start of Python, and the same as a sentence.
-        `not_covered` is for people.
+        `programs` are those the manifest requires: path and digest, then those of what executes it. `search_path` is
+        the PATH they were found on, which is the one of the run. `started`: what counts of the start of Python, and
+        the same as a sentence.
+
+        None stands for what is not there. `not_covered` is for people.
         """
 
         groups: dict[str, str]
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
         files: dict[str, str | None]
         closure: dict[str, list[str] | None]
         started: list[list[str]]
+        programs: dict[str, list[str | None] | None]
+        search_path: list[str]
         needs: Needs
         interpreter: str | None
         not_covered: list[str]
@@ -44,16 +50,28 @@ class Launcher:
     """A resolved launcher: `path` is the absolute path that is executed, never resolved through links.
 
     For `python_module` it is the interpreter, so that a venv's ``python`` keeps its venv. `variables` are the names
-    of the caller's that reach it and decide what a Python imports.
+    of the caller's that reach it and decide what a Python imports. `search_path` are the directories of the PATH it
+    is run with, on which `env` and the programs it `requires` are found.
     """
 
-    __slots__ = ("kind", "module", "path", "variables")
+    __slots__ = ("kind", "module", "path", "requires", "search_path", "variables")
 
-    def __init__(self, kind: str, path: str, module: str | None = None, variables: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        kind: str,
+        path: str,
+        module: str | None = None,
+        variables: Iterable[str] = (),
+        *,
+        search_path: Sequence[str] = SYSTEM_PATH,
+        requires: Iterable[str] = (),
+    ) -> None:
         self.kind = kind
         self.path = path
         self.module = module
         self.variables = sorted(name for name in variables if name.startswith("PYTHON"))
+        self.search_path = [*search_path]
+        self.requires = sorted(requires)
 
     def argv(self, args: list[str]) -> list[str]:
         """Return the argument list of one run; a module runs with the unsafe path off (``-P``)."""
@@ -66,9 +84,10 @@ class Launcher:
         return {"kind": self.kind, "path": self.path}
 
     @classmethod
-    def from_pin(cls, pin: Pin, runtime: Runtime) -> Launcher:
-        """Return the launcher a revision was pinned to."""
-        return cls(pin["kind"], pin["path"], runtime.python_module, runtime.env)
+    def from_pin(cls, pin: Pin, runtime: Runtime, search_path: Sequence[str] | None) -> Launcher:
+        """Return the launcher a revision was pinned to, with the search path that was pinned with it, if one was."""
+        places, module = SYSTEM_PATH if search_path is None else search_path, runtime.python_module
+        return cls(pin["kind"], pin["path"], module, runtime.env, search_path=places, requires=runtime.requires)
 
 
 class LauncherNotFound:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from loopx_host.lifecycle.extensions.prerequisites import prerequisite_folders
 from loopx_host.lifecycle.extensions.process import Grants, Launch, Limits
 
 TYPE_CHECKING = False
@@ -21,9 +20,7 @@ def doctor_launch(program: Program, packages: Packages) -> Launch:
     It begins without byte code, whatever was kept before: a proof is of the sources that lie there now.
     """
     runtime = program.runtime
-    launch = process_launch(
-        program, packages, args=runtime.doctor_args, seconds=runtime.doctor_timeout_seconds, cache=None
-    )
+    launch = process_launch(program, args=runtime.doctor_args, seconds=runtime.doctor_timeout_seconds, cache=None)
     # What a run compiles depends on its request; only what the doctor compiled serves later runs.
     launch.bytecode_to = packages.new_bytecode(program.bytecode_key)
     return launch
@@ -37,7 +34,6 @@ def keep_bytecode(launch: Launch, ended: Ended, program: Program, packages: Pack
 
 def process_launch(
     program: Program,
-    packages: Packages,
     *,
     args: list[str],
     seconds: float,
@@ -53,9 +49,8 @@ def process_launch(
     """
     runtime, identity, launcher = program.runtime, program.identity, program.launcher
     needs = identity.details.get("needs", {})
-    first = prerequisite_folders(runtime, packages)
     settings = {} if cache is None else {"PYTHONPYCACHEPREFIX": cache}
-    reads = [*needs.get("reads", []), *first, *_beside(first), *([cache] if cache else [])]
+    reads = [*needs.get("reads", []), *([cache] if cache else [])]
     return Launch(
         launcher.argv(args),
         Limits(
@@ -66,16 +61,10 @@ def process_launch(
         ),
         env_names=runtime.env,
         env_set=settings if launcher.module is None else {**settings, "PYTHONUTF8": "1"},
-        path_first=first,
+        search_path=identity.details.get("search_path", launcher.search_path),
         stdin=stdin,
         grants=Grants(reads, needs.get("lists", []), permissions=permissions, references=references),
     )
-
-
-def _beside(folders: list[str]) -> list[str]:
-    """Return the libraries beside the programs of a runtime package."""
-    prefixes = [folder.rpartition("/")[0] for folder in folders if folder.endswith("/bin")]
-    return [f"{prefix}/{name}" for prefix in prefixes if prefix for name in ("lib", "lib64")]
 
 
 def _reserves_memory(program: Program) -> bool:

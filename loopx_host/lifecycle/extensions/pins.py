@@ -13,22 +13,24 @@ if TYPE_CHECKING:
     from loopx_host.lifecycle.extensions.state import Entry
 
     class Pins(TypedDict):
-        """Launcher, distribution and activation record of a revision."""
+        """Launcher, its PATH, distribution and activation record of a revision."""
 
         launcher: Pin
+        search_path: list[str]
         distribution: Distribution | None
         plugins: list[EntryPoint]
         commands: list[EntryPoint]
 
 
 def pins(launcher: Launcher, extension_id: str, packages: Packages) -> Pins:
-    """Return launcher, distribution and activation record as a revision keeps them.
+    """Return launcher, its PATH, distribution and activation record as a revision keeps them.
 
     The record names what of the package may run inside the host; an unowned launcher has none.
     """
     entry_points = packages.entry_points(launcher, extension_id)
     return {
         "launcher": launcher.pin(),
+        "search_path": launcher.search_path,
         "distribution": packages.owner(launcher),
         "plugins": entry_points["plugins"],
         "commands": entry_points["commands"],
@@ -43,7 +45,9 @@ def with_pin(entry: Entry, launcher: Launcher) -> shapes.Entry:
     if entry.active.launcher is not None:
         return entry.raw
     revisions: list[shapes.Revision] = [
-        {**revision.raw, "launcher": launcher.pin()} if revision.id == entry.active.id else revision.raw
+        {**revision.raw, "launcher": launcher.pin(), "search_path": launcher.search_path}
+        if revision.id == entry.active.id
+        else revision.raw
         for revision in entry.revisions
     ]
     return {**entry.raw, "revisions": revisions}

@@ -150,11 +150,10 @@ class Packages(Protocol):
         """Remove all byte code that is kept for an extension, if any."""
         ...
 
-    def prerequisite(self, name: str, *, ask: bool) -> tuple[str, str | None] | None:
-        """Return (path, version or None) of a program a provider declares; None when it is not there.
+    def version(self, program: str, places: list[str], *, ask: bool) -> str | None:
+        """Return the version that a program says with `places` as its PATH, or None.
 
-        A program of an installed runtime wheel comes before PATH. Without `ask` nothing is started: the version
-        is the remembered one of an unchanged program, or None. Asking it is a bounded run.
+        Without `ask` nothing is started: it is the remembered one of an unchanged program. Asking is a bounded run.
         """
         ...
 

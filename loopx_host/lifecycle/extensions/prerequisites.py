@@ -9,14 +9,17 @@ from loopx_host.core.text import one_line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.core.errors import Refused
+    from loopx_host.lifecycle.extensions.identity import RuntimeIdentity
     from loopx_host.lifecycle.extensions.ports import Packages
     from loopx_host.registry.manifest import Runtime
 
 
 def prerequisite_refusal(
-    extension_id: str, runtime: Runtime, packages: Packages, *, may_start: bool
+    extension_id: str, runtime: Runtime, identity: RuntimeIdentity, packages: Packages, *, may_start: bool
 ) -> Refused | None:
     """Return the refusal for the first prerequisite that is absent or too old, or None.
+
+    They are those that the identity covers, so that what is asked for its version is what would be started.
 
     Only an executed verb may start a program for its version (`may_start`); for a preview one that is there will
     do, unless it is remembered to be too old.
@@ -24,17 +27,12 @@ def prerequisite_refusal(
     The code is ``<name>_unavailable`` where the table knows the name, else `prerequisite_unavailable`; exit 69.
     """
     for name, wanted in sorted(runtime.requires.items()):
-        path, version = packages.prerequisite(name, ask=may_start) or (None, None)
+        path = (identity.details.get("programs", {}).get(name) or [None])[0]
+        version = packages.version(path, identity.details.get("search_path", []), ask=may_start) if path else None
         unknown = path is not None and version is None and not may_start
         if not unknown and (path is None or version is None or not satisfies(version, wanted)):
             return _unavailable(extension_id, name, wanted, path, version)
     return None
-
-
-def prerequisite_folders(runtime: Runtime, packages: Packages) -> list[str]:
-    """Return the directories of the prerequisites, which go before PATH for the provider."""
-    programs = (packages.prerequisite(name, ask=False) for name in sorted(runtime.requires))
-    return list(dict.fromkeys(program[0].rpartition("/")[0] for program in programs if program))
 
 
 def satisfies(version: str, wanted: str) -> bool:
@@ -69,6 +67,8 @@ def _unavailable(extension_id: str, name: str, wanted: str, path: str | None, ve
         code,
         name,
         f"extension `{extension_id}` needs {name} {wanted}, and {have}; nothing was started",
-        hint="the extra `runtime` of loopx-core brings Node" if name == "node" else f"install {name}",
+        hint="the extra `runtime` of loopx-core brings Node"
+        if name == "node"
+        else f"install {name} on the PATH that `extension upgrade` is called with, and upgrade",
         prerequisite={"name": name, "requires": wanted, "path": path, "version": version},
     )

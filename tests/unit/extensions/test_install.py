@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from loopx_host.core.limits import SYSTEM_PATH
 from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, Launcher
 from loopx_host.lifecycle.extensions.install import install
 from loopx_host.lifecycle.extensions.preconditions import refuse_capability_clash
@@ -105,6 +106,7 @@ def test_an_install_writes_one_enabled_entry_pinned_and_proved() -> None:
                 "manifest_path": source.path,
                 "installed_at": NOW,
                 "launcher": {"kind": "entrypoint", "path": PROGRAM},
+                "search_path": [*SYSTEM_PATH],
                 "distribution": {"name": "provider", "version": "1.0"},
                 "plugins": PLUGINS,
                 "commands": COMMANDS,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loopx_host.core.limits import SYSTEM_PATH
 from loopx_host.lifecycle.dispatch.launch import run_launch
 from loopx_host.lifecycle.extensions.candidate import Program
 from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, BytecodeKey, Launcher, RuntimeIdentity
@@ -34,10 +35,8 @@ def identified(packages: MemoryPackages) -> Program:
     return Program(manifest, manifest.runtime, launcher, identity)
 
 
-def launched(made: Program, packages: MemoryPackages | None = None, **settings: Any) -> Launch:
-    return process_launch(
-        made, packages or MemoryPackages(), **{"args": ["--serve"], "seconds": 20, "cache": None, **settings}
-    )
+def launched(made: Program, **settings: Any) -> Launch:
+    return process_launch(made, **{"args": ["--serve"], "seconds": 20, "cache": None, **settings})
 
 
 # --- the launch ----------------------------------------------------------------------------------------------
@@ -49,7 +48,7 @@ def test_a_launch_holds_what_the_manifest_declares_and_what_the_caller_grants() 
     launch = launched(made, stdin=b"{}", permissions=["fs.read:repo"], references={"repo": "/made/up/repo"})
 
     assert (launch.argv, launch.stdin) == ([PROGRAM, "--serve"], b"{}")
-    assert (launch.env_names, launch.env_set, launch.path_first) == (["TOKEN"], {}, [])
+    assert (launch.env_names, launch.env_set) == (["TOKEN"], {})
     assert (launch.limits.timeout_seconds, launch.limits.open_files, launch.limits.memory_mb) == (20, 99, 64)
     assert (launch.grants.reads, launch.grants.lists) == (NEEDS["reads"], NEEDS["lists"])
     assert (launch.grants.permissions, launch.grants.references) == (["fs.read:repo"], {"repo": "/made/up/repo"})
@@ -84,23 +83,15 @@ def test_a_module_gets_its_byte_code_too() -> None:
     assert launch.env_set == {"PYTHONPYCACHEPREFIX": "/made/up/cache/one", "PYTHONUTF8": "1"}
 
 
-@pytest.mark.parametrize(
-    ("there", "first", "reads"),
-    [
-        ("/opt/node/bin/node", "/opt/node/bin", ["/opt/node/bin", "/opt/node/lib", "/opt/node/lib64"]),
-        ("/opt/node/node", "/opt/node", ["/opt/node"]),
-        ("/bin/node", "/bin", ["/bin"]),
-    ],
-)
-def test_a_prerequisite_goes_before_the_path_and_may_be_read_with_the_libraries_beside_it(
-    there: str, first: str, reads: list[str]
-) -> None:
-    packages = MemoryPackages()
-    packages.prerequisites = {"node": (there, "24.0.0")}
+@pytest.mark.req("X17")
+def test_the_path_of_a_run_is_the_one_that_was_proved() -> None:
+    launch = launched(program(details={"search_path": ["/opt/node/bin", "/usr/bin"]}))
 
-    launch = launched(program(NODE), packages)
+    assert launch.search_path == ["/opt/node/bin", "/usr/bin"]
 
-    assert (launch.path_first, launch.grants.reads) == ([first], reads)
+
+def test_the_path_of_a_run_without_one_that_was_proved_is_the_one_that_was_pinned() -> None:
+    assert launched(program()).search_path == [*SYSTEM_PATH]
 
 
 @pytest.mark.parametrize(
