@@ -8,7 +8,6 @@ import sys
 import time
 
 from loopx_host.adapters.files import atomic, bounded, paths
-from loopx_host.adapters.packages import launchers
 from loopx_host.adapters.packages.fingerprints import Memory, Watch, hashed, is_settled, is_unchanged, touched
 from loopx_host.adapters.packages.shebang import is_program
 from loopx_host.core.canonical import canonical_digest
@@ -41,6 +40,8 @@ class InstalledPackages:
 
     def resolve(self, runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound:
         """Find the launcher a manifest names (see the port)."""
+        from loopx_host.adapters.packages import launchers
+
         return launchers.resolve(runtime, folder)
 
     def identify(self, launcher: Launcher) -> RuntimeIdentity | None:

@@ -32,7 +32,7 @@ def resolve(runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound
 def search_path() -> list[str]:
     """Return the absolute entries of PATH; empty and relative ones would mean the caller's directory."""
     named = [place for place in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(place)]
-    return list(dict.fromkeys(named or SYSTEM_PATH))
+    return named or [*SYSTEM_PATH]
 
 
 def _candidates(name: str, folder: str | None) -> list[str]:

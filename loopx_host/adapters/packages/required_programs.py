@@ -30,7 +30,7 @@ def run_path(launcher: Launcher, closure: Iterable[str], places: list[str], watc
     `closure` are the distributions that the extension's own requires, which lie in `places`.
     """
     first = [_brought(*IN_WHEELS[name], [*closure], places, watch) for name in launcher.requires if name in IN_WHEELS]
-    return list(dict.fromkeys([*filter(None, first), *launcher.search_path]))
+    return [*filter(None, first), *launcher.search_path]
 
 
 def required(launcher: Launcher, places: list[str], watch: Watch) -> dict[str, list[str | None] | None]:
