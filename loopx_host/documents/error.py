@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         searched: NotRequired[list[str]]
         prerequisite: NotRequired[MissingPrerequisite]
         install_package: NotRequired[str]
+        module: NotRequired[str]
         # of a process that ran
         doctor: NotRequired[Doctor]
         containment: NotRequired[Containment]

@@ -61,7 +61,7 @@ def compute(launcher: Launcher, watch: Watch) -> IdentityDetails | None:
     files, closure = _behind(owner, launcher, places, watch, coverage)
     _add_hosted(owner, watch, files, closure)
     started = start_up.rows(environment, coverage, watch)
-    path = required_programs.run_path(launcher, closure, places, watch)
+    path = required_programs.path_of_a_run(launcher, closure, places, watch)
     programs = required_programs.required(launcher, path, watch)
     found = _chain(launcher, path, watch)
     if not found.is_known:

