@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
     from loopx_host.documents.invocation import Invocation
     from loopx_host.documents.publish_receipt import PublishReceipt
-    from loopx_host.lifecycle.dispatch.publish_projection import PublishPorts
     from loopx_host.lifecycle.goals.invoke import InvokePorts
+    from loopx_host.lifecycle.goals.publish import PublicationPorts
 
-    class CommandPorts(InvokePorts, PublishPorts, Protocol):
+    class CommandPorts(InvokePorts, PublicationPorts, Protocol):
         """What a command may have done for it."""
 
 
@@ -57,12 +57,19 @@ class LocalCommandHost:
         surface: str,
         input: Mapping[str, object],  # noqa: A002 (the word of the request)
         *,
+        goal_id: str | None = None,
         references: Mapping[str, str] | None = None,
     ) -> PublishReceipt:
         """Publish a view on a surface of an extension, or preview it, and return the receipt. Raises Refused."""
-        from loopx_host.lifecycle.dispatch.publish_projection import PublishRequest, publish_projection
+        from loopx_host.lifecycle.goals.publish import PublicationRequest
+        from loopx_host.lifecycle.goals.publish import publish as publish_view
 
-        request = PublishRequest(
-            extension_id, surface, encode_request(input), execute=self._execute, references=dict(references or {})
+        request = PublicationRequest(
+            extension_id,
+            surface,
+            encode_request(input),
+            execute=self._execute,
+            goal_id=goal_id,
+            references=dict(references or {}),
         )
-        return publish_projection(request, self._ports)
+        return publish_view(request, self._ports)

@@ -73,9 +73,9 @@ def answer(
         request = _request(data)
         surface_id = None if request.get("schema_version") == governed_request.ID else request.get(PUBLISH_KEY)
         if views and surface_id is not None:
-            document = _viewed(views, surface_id, request)
+            document = _viewed(views, surface_id, request, {})
         else:
-            document = _answered(operations, _governed(request, manifest_id, environment))
+            document = _answered(operations, views or {}, _governed(request, manifest_id, environment))
     except OperationFailed as failed:
         document = {"ok": False, "code": failed.code, "error": str(failed), "effect": failed.effect}
     return json.dumps(document).encode("ascii")
@@ -90,22 +90,31 @@ def _request(data: bytes | None) -> dict[str, object]:
         raise OperationFailed("request_invalid", f"the request is not one JSON object: {violation}") from None
 
 
-def _viewed(views: Mapping[str, View], surface_id: object, request: dict[str, object]) -> dict[str, object]:
-    """Return the answer to a request to publish. Raises OperationFailed."""
+def _viewed(
+    views: Mapping[str, View], surface_id: object, request: dict[str, object], opened: dict[str, str]
+) -> dict[str, object]:
+    """Return the answer to a request to publish. Raises OperationFailed.
+
+    References are opened by a governed call and nothing else: one that a request to publish names is not believed.
+    """
     make = views.get(surface_id) if isinstance(surface_id, str) else None
     if make is None:
         raise OperationFailed("surface_unknown", "this provider has no such surface")
-    rows = request.get(REFERENCES_KEY, [])
-    if not _are_references(rows):
-        raise OperationFailed("request_invalid", "the context references are no list of names and paths")
-    return {"ok": True, "view": make(request, _paths(rows))}
+    if REFERENCES_KEY in request:
+        raise OperationFailed("request_invalid", "only the call of a goal names context references")
+    return {"ok": True, "view": make(request, opened)}
 
 
-def _answered(operations: Mapping[str, Operation], request: GovernedRequest) -> dict[str, object]:
+def _answered(
+    operations: Mapping[str, Operation], views: Mapping[str, View], request: GovernedRequest
+) -> dict[str, object]:
+    opened = _paths(request["context_refs"])
+    if "surface" in request:
+        return _viewed(views, request["surface"], request["input"], opened)
     operation = operations.get(str(request["operation"]))  # a text or not: the envelope was made for it as it is
     if operation is None:
         raise OperationFailed("operation_unknown", "this provider has no such operation")
-    done = operation(request["input"], _paths(request["context_refs"]))
+    done = operation(request["input"], opened)
     effect = done if isinstance(done, Effect) else Effect({}, done)
     return {
         "schema_version": governed_result.ID,

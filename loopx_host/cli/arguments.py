@@ -41,6 +41,7 @@ REFERENCE = Argument(
 DECLARED = Argument("--extension-manifest", metavar="PATH", help="count the capabilities of this manifest too")
 CAPABILITY = Argument("id", metavar="ID", help="the capability id")
 GOAL = Argument("--goal-id", metavar="GOAL", required=True, help="the goal the call is made for")
+FOR_GOAL = Argument("--goal-id", metavar="GOAL", help="the goal that references are opened for; it is bound to that")
 
 
 def source(extension_id: str | None, manifest: str | None, route: Route) -> tuple[str | None, str | None]:

@@ -81,6 +81,7 @@ CODES: dict[str, tuple[int, str, str]] = {
     "operation_not_bound": (2, "invalid_request", GIVEN),
     "operations_unavailable": (2, "invalid_request", NONE),
     "effect_contradicted": (2, "invalid_request", GIVEN),
+    "goal_required": (2, "invalid_request", GIVEN),
     "reference_invalid": (2, "invalid_request", NONE),
     "domain_check_denied": (2, "invalid_request", NONE),
     "envelope_invalid": (2, "invalid_request", NONE),

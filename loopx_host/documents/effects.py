@@ -50,6 +50,11 @@ def of_call(permission: str | None, *, invoked: bool, settled: bool, containment
     }
 
 
+def with_state_written(said: Effects) -> Effects:
+    """Return the effects of a call after which the host kept something."""
+    return {**said, "loopx_state_written": True}
+
+
 def schema() -> dict[str, object]:
     """Return the JSON Schema of effects."""
     from loopx_host.documents import words

@@ -7,12 +7,13 @@ if TYPE_CHECKING:
     from typing import NotRequired, TypedDict
 
     class Scope(TypedDict):
-        """For which goal, what, and with which references open (by name); the last three where a turn says them."""
+        """For which goal, what, and with which references open (by name); the rest where a request says it."""
 
         goal_id: object
         capability_id: object
         operation: object
         references: list[object]
+        surface: NotRequired[object]
         agent: NotRequired[object]
         workspace: NotRequired[object]
         delivery: NotRequired[object]

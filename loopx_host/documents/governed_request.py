@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     class GovernedRequest(TypedDict):
         """`invocation_id` follows from what is asked and nothing else; the envelope is put in last.
 
+        `surface` is there when a view is asked for, to be published on it; `input` is then the request to publish.
         Agent, workspace and delivery are those of an admitted turn: absent from a call that has none.
         """
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         protocol: str
         input: dict[str, object]
         context_refs: list[ContextReference]
+        surface: NotRequired[str]
         agent: NotRequired[str]
         workspace: NotRequired[str]
         delivery: NotRequired[str]
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 ID = "loopx_external_domain_capability_request_v1"
 ENVELOPE_KEY = "execution_envelope"
 REFERENCES_KEY = "context_refs"
+SURFACE_KEY = "surface"
 _KEYS = {
     "schema_version",
     "invocation_id",
@@ -56,9 +59,10 @@ def request(
     protocol: str,
     asked: dict[str, object],
     references: list[ContextReference],
+    surface: str | None = None,
 ) -> GovernedRequest:
-    """Return the request without its envelope; `asked` is the input of the operation."""
-    return {
+    """Return the request without its envelope; `asked` is the input of the operation, or of a view for `surface`."""
+    asking: GovernedRequest = {
         "schema_version": ID,
         "invocation_id": invocation_id,
         "goal_id": goal_id,
@@ -68,11 +72,12 @@ def request(
         "input": asked,
         "context_refs": references,
     }
+    return asking if surface is None else {**asking, "surface": surface}
 
 
 def has_its_keys(document: Mapping[str, object]) -> bool:
     """Whether a document has every key of a request and no key that none has."""
-    return _KEYS <= set(document) <= {*_KEYS, *SCOPE_OF_A_TURN, ENVELOPE_KEY}
+    return _KEYS <= set(document) <= {*_KEYS, SURFACE_KEY, *SCOPE_OF_A_TURN, ENVELOPE_KEY}
 
 
 def references(opened: dict[str, str]) -> list[ContextReference]:
@@ -101,6 +106,6 @@ def schema() -> dict[str, object]:
             "input": words.OBJECT,
             REFERENCES_KEY: words.rows_of(reference),
         },
-        {**dict.fromkeys(SCOPE_OF_A_TURN, words.TEXT), ENVELOPE_KEY: execution_envelope.schema()},
+        {**dict.fromkeys((SURFACE_KEY, *SCOPE_OF_A_TURN), words.TEXT), ENVELOPE_KEY: execution_envelope.schema()},
         closed=True,
     )

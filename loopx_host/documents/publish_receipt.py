@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopx_host.documents import effects
 from loopx_host.documents.parts import would_refuse
 from loopx_host.documents.run_receipt import INVALID_OUTPUT, NOT_READY, PROVIDER_FAILED, READY
 
@@ -10,7 +11,16 @@ if TYPE_CHECKING:
     from typing import Literal, NotRequired, TypedDict
 
     from loopx_host.core.errors import Refused
+    from loopx_host.documents.effects import Effects
     from loopx_host.documents.parts import Containment, WouldRefuse
+
+    class PublishingGoal(TypedDict):
+        """For which goal a view is published, and by which operation of its binding references are opened."""
+
+        goal_id: str
+        binding_digest: str
+        capability_id: str
+        operation: str
 
     class PublishReceipt(TypedDict):
         """Which surface of which revision; then what would be refused, or how the run ended and what became of it.
@@ -33,6 +43,8 @@ if TYPE_CHECKING:
         visibility: str
         view_schema: str
         request_sha256: str
+        effects: NotRequired[Effects]
+        goal_binding: NotRequired[PublishingGoal]
         plan: NotRequired[str]
         would_refuse: NotRequired[WouldRefuse | None]
         at: NotRequired[str]
@@ -80,7 +92,13 @@ def ready(
         "visibility": visibility,
         "view_schema": view_schema,
         "request_sha256": request_sha256,
+        "effects": effects.of_nothing(),
     }
+
+
+def governed(receipt: PublishReceipt, goal_binding: PublishingGoal) -> PublishReceipt:
+    """Return the receipt of a publication that is made for a goal."""
+    return {**receipt, "goal_binding": goal_binding}
 
 
 def planned(receipt: PublishReceipt, plan: str) -> PublishReceipt:
@@ -102,6 +120,8 @@ def with_run(
     *,
     at: str,
     run_id: str,
+    permission: str | None,
+    invoked: bool,
     exit_code: int | None,
     failure_kind: str | None,
     error: str | None,
@@ -111,11 +131,12 @@ def with_run(
     stderr_tail: str | None,
     containment: Containment,
 ) -> PublishReceipt:
-    """Return the receipt with how the run of the provider ended."""
+    """Return the receipt with how the run ended; `permission` was granted; `invoked`: the provider was started."""
     return {
         **receipt,
         "dry_run": False,
         "executed": True,
+        "effects": effects.of_call(permission, invoked=invoked, settled=False, containment=containment),
         "at": at,
         "run_id": run_id,
         "exit_code": exit_code,
@@ -139,6 +160,7 @@ def published(receipt: PublishReceipt, *, payload_sha256: str, state: str) -> Pu
     return {
         **receipt,
         "status": PUBLISHED,
+        "effects": effects.with_state_written(receipt["effects"]),
         "payload_sha256": payload_sha256,
         "readback_verified": True,
         "state": state,
@@ -149,6 +171,8 @@ def schema() -> dict[str, object]:
     """Return the JSON Schema of a publication."""
     from loopx_host.documents import projection, words
 
+    named = {"goal_id": words.TEXT, "binding_digest": words.DIGEST, "capability_id": words.TEXT}
+    goal = words.object_of({**named, "operation": words.TEXT}, closed=True)
     receipt = words.receipt_of(
         ID,
         {
@@ -167,6 +191,8 @@ def schema() -> dict[str, object]:
             "visibility": {"enum": ["public-safe", "owner-only"]},
             "view_schema": words.TEXT,
             "request_sha256": words.SHA256,
+            "effects": effects.schema(),
+            "goal_binding": goal,
             "plan": words.DIGEST,
             "would_refuse": words.WOULD_REFUSE,
             "at": words.TIME,

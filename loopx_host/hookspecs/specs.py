@@ -42,9 +42,13 @@ class CommandHost(Protocol):
         surface: str,
         input: Mapping[str, object],  # noqa: A002 (the word of the request)
         *,
+        goal_id: str | None = None,
         references: Mapping[str, str] | None = None,
     ) -> PublishReceipt:
-        """Publish one view on a presentation surface of an extension. Raises Refused."""
+        """Publish one view on a presentation surface of an extension. Raises Refused.
+
+        References are opened for a bound goal only: `goal_id` is bound to an operation that opens them.
+        """
         ...
 
 
@@ -83,6 +87,7 @@ def loopx_check_invocation(request: GovernedRequest) -> Mapping[str, object] | N
     """Judge a request of the package's own capability before anything is bound to it or started.
 
     **When.** Once per `loopx capability invoke`, after the request was validated and before its envelope is made.
+    Also once per view that is published for a goal: its request has a `surface`, and as `input` the publish request.
 
     **With.** `request`: a copy of the invocation request without `execution_envelope`. Changing it changes nothing.
 
@@ -132,9 +137,9 @@ def loopx_run_command(arguments: list[str], host: CommandHost) -> Mapping[str, o
 
     **With.** `arguments`: the words after the name. `host`, a `loopx_host.CommandHost`:
     `host.invoke(capability_id, operation, input, goal_id=..., references=None)` runs a bound operation,
-    `host.publish(extension_id, surface, input, references=None)` publishes a view. Both return a receipt and
-    raise `Refused`; a command need not catch it. The host itself reads `--execute`, wherever it stands before `--`:
-    without it every call is a preview that starts nothing and writes nothing, and its receipt has `executed` false.
+    `host.publish(extension_id, surface, input, goal_id=None, references=None)` publishes a view. Both return a
+    receipt and raise `Refused`; a command need not catch it. `--execute` is read by the host, wherever it stands
+    before `--`: without it every call is a preview that starts and writes nothing; its receipt has `executed` false.
 
     **Answer.** One JSON object with `ok` and `schema_version`, which the host prints with `dry_run` and `executed`:
     whether `--execute` was given, and whether the command was executed, unless it says itself that it was not.

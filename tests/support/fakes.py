@@ -10,7 +10,6 @@ from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import Interrupted, Refused, refusal
 from loopx_host.lifecycle.dispatch.package_command import PackageCommandRequest, package_command
 from loopx_host.lifecycle.dispatch.ports import Judging, Plugins, References
-from loopx_host.lifecycle.dispatch.publish_projection import PublishRequest, publish_projection
 from loopx_host.lifecycle.dispatch.run import RunRequest, run
 from loopx_host.lifecycle.extensions.activation import Activation
 from loopx_host.lifecycle.extensions.doctor import doctor
@@ -29,6 +28,7 @@ from loopx_host.lifecycle.extensions.source import Source
 from loopx_host.lifecycle.extensions.state import Entry, Replacement, State
 from loopx_host.lifecycle.goals.bind import BindRequest, UnbindRequest, bind, unbind
 from loopx_host.lifecycle.goals.invoke import InvokeRequest, invoke
+from loopx_host.lifecycle.goals.publish import PublicationRequest, publish
 from loopx_host.registry.folder_error import FolderError
 from loopx_host.registry.load import load
 from loopx_host.registry.manifest import Runtime
@@ -576,9 +576,7 @@ class World:
         self, surface_id: str = "board", request: bytes = b"{}", *, extension_id: str = "probe-me", **settings: Any
     ) -> Any:
         """Call the verb `publish-projection`, executed unless told otherwise."""
-        return publish_projection(
-            PublishRequest(extension_id, surface_id, request, **{"execute": True, **settings}), self
-        )
+        return publish(PublicationRequest(extension_id, surface_id, request, **{"execute": True, **settings}), self)
 
     def bind(self, capability_id: str = "weather", **settings: Any) -> Any:
         """Call the verb `capability bind`, executed unless told otherwise."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopx_host.core.canonical import canonical_bytes, canonical_digest
+from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import Refused, refusal
 from loopx_host.core.text import one_line, redact, stderr_tail
@@ -15,7 +15,6 @@ from loopx_host.lifecycle.dispatch.call_provider import (
     provider_to_call,
     refuse_when_off,
 )
-from loopx_host.lifecycle.dispatch.launch import CallGrants
 from loopx_host.lifecycle.dispatch.outcome import SUCCEEDED
 from loopx_host.lifecycle.dispatch.schemas import UNDECIDED
 from loopx_host.lifecycle.extensions.activation import Activation
@@ -33,30 +32,55 @@ if TYPE_CHECKING:
 
     from loopx_host.documents.normal_form import Surface
     from loopx_host.documents.parts import Violation
-    from loopx_host.documents.publish_receipt import PublishReceipt
+    from loopx_host.documents.publish_receipt import PublishingGoal, PublishReceipt
+    from loopx_host.lifecycle.dispatch.launch import CallGrants
     from loopx_host.lifecycle.dispatch.outcome import Outcome
-    from loopx_host.lifecycle.dispatch.ports import CanCall, HasPlugins, HasReferences, Judging, Plugins
+    from loopx_host.lifecycle.dispatch.ports import CanCall, HasPlugins, Judging, Plugins
     from loopx_host.lifecycle.extensions.ports import HasProjections, Packages, Projections, StateStore
     from loopx_host.lifecycle.extensions.readiness import Readiness, ReadyProvider
 
-    class PublishPorts(CanCall, HasPlugins, HasProjections, HasReferences, Protocol):
+    class PublishPorts(CanCall, HasPlugins, HasProjections, Protocol):
         """What publishing a view needs."""
+
+    class Governing(Protocol):
+        """What the call of a goal adds to a publication; whoever asks for one has decided that it may be made."""
+
+        @property
+        def request(self) -> bytes:
+            """The request that the provider will read, before it is sealed."""
+            ...
+
+        @property
+        def reads(self) -> dict[str, object]:
+            """What the call reads beside the request, for its plan."""
+            ...
+
+        @property
+        def goal_binding(self) -> PublishingGoal:
+            """For which goal, and by which operation of its binding."""
+            ...
+
+        @property
+        def permission(self) -> str:
+            """The one permission that is granted."""
+            ...
+
+        def seal(self) -> SealedCall:
+            """Ask the domain check, and return the request as it is sent. Raises Refused."""
+            ...
 
 
 _HOOK = "loopx_view_schemas"
-_CONTEXT_REFS = "context_refs"
 _NAMED = 5
 
 
 class PublishRequest:
     """Publish the view a provider answers with on one of its surfaces, or say whether it would be published.
 
-    `data` is the exact request the provider will read. `references` maps names to paths of the caller that this run
-    opens for reading; where there are some, the provider reads the request as canonical JSON with the rows
-    `context_refs` in it, shaped as those of a governed call.
+    `data` is the exact request the provider will read, or what a goal's call puts into its own.
     """
 
-    __slots__ = ("data", "execute", "extension_id", "plan", "references", "surface_id")
+    __slots__ = ("data", "execute", "extension_id", "plan", "surface_id")
 
     def __init__(
         self,
@@ -65,7 +89,6 @@ class PublishRequest:
         data: bytes,
         *,
         execute: bool,
-        references: dict[str, str] | None = None,
         plan: str | None = None,
     ) -> None:
         self.plan = plan
@@ -73,27 +96,33 @@ class PublishRequest:
         self.surface_id = surface_id
         self.data = data
         self.execute = execute
-        self.references = references or {}
 
 
-def publish_projection(request: PublishRequest, ports: PublishPorts) -> PublishReceipt:
+class SealedCall:
+    """A request as it is sent: its bytes, what the call may do, and the seconds that the domain check leaves it."""
+
+    __slots__ = ("data", "grants", "seconds")
+
+    def __init__(self, data: bytes, grants: CallGrants | None = None, seconds: float | None = None) -> None:
+        self.data = data
+        self.grants = grants
+        self.seconds = seconds
+
+
+def publish_projection(
+    request: PublishRequest, ports: PublishPorts, governing: Governing | None = None
+) -> PublishReceipt:
     """Publish one view, or say whether it would be (contract section 5); a preview starts neither judge nor provider.
 
-    The run has no permission but reading its references. What a provider does wrong is in the receipt,
+    The run has no permission, unless a goal's call is `governing` it. What a provider does wrong is in the receipt,
     ``ok: false``; a view that must not be shown is refused, and what was published before stays.
     """
     refuse_when_off(ports)
-    opened = {name: ports.references.resolve(name, path) for name, path in request.references.items()}
-    data = request.data
-    payload = parse_request(data)
-    if opened:
-        data = _with_references(request.extension_id, payload, opened)
-        payload = parse_request(data)
+    payload = parse_request(request.data)
+    data = governing.request if governing else request.data
     entry = State.parse(ports.store.read(), ports.store.location).entry(request.extension_id)
     surface = _surface(entry, request.surface_id)
     now = readiness_to_call(entry, ports.packages)
-    grants = CallGrants([f"fs.read:{name}" for name in opened], opened)
-    _refuse_undeclared(entry, grants.permissions)
     _refuse_unknown_to_all(entry, surface)
     schemas = declared_schemas(entry.id, entry.manifest.runtime, ports)
     if schemas is not None:
@@ -102,19 +131,22 @@ def publish_projection(request: PublishRequest, ports: PublishPorts) -> PublishR
     published = ports.projections.read(entry.id, surface["id"])
     reads = {
         "surface": surface,
-        "references": {name: ports.references.standing(path) for name, path in opened.items()},
         "published": None if published is None else sha256_hex(published),
+        **(governing.reads if governing else {}),
     }
     plan = held_call_plan("publish-projection", now, data, request.plan, reads=reads)
     receipt = document.planned(_receipt(entry, surface, data), plan)
+    if governing:
+        receipt = document.governed(receipt, governing.goal_binding)
     if not request.execute:
         return document.previewed(receipt, provider if isinstance(provider, Refused) else None)
     if isinstance(provider, Refused):
         raise provider
     schema = _view_schema(entry, surface, ports.plugins)
+    sealed = governing.seal() if governing else SealedCall(data)
     at, run_id = ports.clock.now(), ports.clock.run_id()
-    outcome = call_provider(provider, data, grants, ports, schemas=schemas)
-    receipt = _with_run(receipt, at, run_id, outcome)
+    outcome = call_provider(provider, sealed.data, sealed.grants, ports, schemas=schemas, seconds=sealed.seconds)
+    receipt = _with_run(receipt, at, run_id, governing.permission if governing else None, outcome)
     if outcome.status != SUCCEEDED or outcome.result is None:
         return document.failed(receipt, status=outcome.status, provider_result=_harmless(outcome.result))
     view = _judged_view(entry, surface, outcome.result, schema, ports.judging)
@@ -168,32 +200,6 @@ def _owned_provider(now: Readiness, packages: Packages, *, may_start: bool) -> R
     return provider_to_call(now, packages, may_start=may_start)
 
 
-def _with_references(extension_id: str, payload: dict[str, object], references: dict[str, str]) -> bytes:
-    """Return the request with the references the host opened. Raises Refused `reference_invalid`."""
-    if _CONTEXT_REFS in payload:
-        raise refusal(
-            "reference_invalid",
-            extension_id,
-            f"the request names `{_CONTEXT_REFS}` itself; the host writes them when references are granted",
-            hint=f"leave `{_CONTEXT_REFS}` out of the request",
-        )
-    rows = [{"name": name, "kind": "path", "path": path} for name, path in sorted(references.items())]
-    return canonical_bytes({**payload, _CONTEXT_REFS: rows})
-
-
-def _refuse_undeclared(entry: Entry, permissions: list[str]) -> None:
-    """Refuse to grant what the trusted manifest does not declare."""
-    known = set(entry.manifest.permissions)
-    for token in permissions:
-        if token not in known:
-            raise refusal(
-                "reference_invalid",
-                one_line(token, 80),
-                f"extension `{entry.id}` does not declare the permission `{one_line(token, 80)}`",
-                hint="grant what it declares, or nothing",
-            )
-
-
 def _refuse_unknown_to_all(entry: Entry, surface: Surface) -> None:
     """Refuse a view schema that core does not know when the package has nothing that could bring it."""
     if core_view_schema(surface["view_schema"]) is None and not Activation.of(entry).plugins:
@@ -240,13 +246,17 @@ def _receipt(entry: Entry, surface: Surface, request: bytes) -> PublishReceipt:
     )
 
 
-def _with_run(receipt: PublishReceipt, at: str, run_id: str, outcome: Outcome) -> PublishReceipt:
+def _with_run(
+    receipt: PublishReceipt, at: str, run_id: str, permission: str | None, outcome: Outcome
+) -> PublishReceipt:
     """Return the receipt with how the run went; the answer itself is not in it."""
     ended = outcome.ended
     return document.with_run(
         receipt,
         at=at,
         run_id=run_id,
+        permission=permission,
+        invoked=ended.start_error is None,
         exit_code=ended.exit_code,
         failure_kind=outcome.failure_kind,
         error=outcome.error and redact(outcome.error),

@@ -32,9 +32,9 @@ _ACTION = re.compile(execution_envelope.ACTION, re.ASCII)
 _REVISION = re.compile("[0-9a-f]{16}")
 
 
-def action_of(capability_id: str, operation: str) -> str:
-    """Return the action of one operation of one capability."""
-    return f"capability.invoke:{capability_id}.{operation}"
+def action_of(capability_id: str, operation: str, *, publishes: bool = False) -> str:
+    """Return the action of one operation of one capability, or of a view that is published under it."""
+    return f"capability.{'publish' if publishes else 'invoke'}:{capability_id}.{operation}"
 
 
 def make_envelope(
@@ -63,7 +63,11 @@ def envelope_for(request: Mapping[str, object], extension_id: str, revision: str
     """Return the one envelope that a request has at one revision of one extension. Raises as `make_envelope`."""
     return make_envelope(
         request,
-        action=action_of(str(request.get("capability_id")), str(request.get("operation"))),
+        action=action_of(
+            str(request.get("capability_id")),
+            str(request.get("operation")),
+            publishes=governed_request.SURFACE_KEY in request,
+        ),
         scope=scope_of(request),
         extension_id=extension_id,
         revision=revision,
@@ -124,7 +128,7 @@ def expected_by_provider(
 def scope_of(request: Mapping[str, object]) -> Scope:
     """Return the scope that a request has: its goal, capability and operation, and the references it opens.
 
-    Agent, workspace and delivery stand in it where the request names them.
+    Surface, agent, workspace and delivery stand in it where the request names them.
     """
     references = request.get(governed_request.REFERENCES_KEY)
     names = [one.get("name") for one in references if isinstance(one, dict)] if isinstance(references, list) else []
@@ -134,6 +138,8 @@ def scope_of(request: Mapping[str, object]) -> Scope:
         "operation": request.get("operation"),
         "references": names,
     }
+    if "surface" in request:
+        scope["surface"] = request["surface"]
     if "agent" in request:
         scope["agent"] = request["agent"]
     if "workspace" in request:

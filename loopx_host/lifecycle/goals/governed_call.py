@@ -145,16 +145,21 @@ def opened_references(call: GovernedCall, named: dict[str, str], references: Ref
     return {reference: references.resolve(reference, path) for reference, path in named.items()}
 
 
-def request_document(call: GovernedCall, payload: dict[str, object], opened: dict[str, str]) -> AnyRequest:
+def request_document(
+    call: GovernedCall, payload: dict[str, object], opened: dict[str, str], surface: str | None = None
+) -> AnyRequest:
     """Return the request, without envelope; its id follows from what is asked and nothing else.
 
-    Raises Refused `request_invalid` for what no v0 provider is given.
+    `surface` is where its view is published, if it is. Raises Refused `request_invalid` for what no v0 provider is
+    given.
     """
     if v0_call.is_v0(call.operation):
         given = v0_call.provider_input(call.operation["id"], payload)
         return v0_call.request_document(call.binding, call.operation, given)
     rows = document.references(opened)
     content = [binding_digest(call.binding), call.operation["id"], payload, rows]
+    if surface is not None:
+        content.append(surface)
     return document.request(
         invocation_id=f"capability-{canonical_digest(content)[:_ID_DIGITS]}",
         goal_id=call.binding["goal_id"],
@@ -163,7 +168,17 @@ def request_document(call: GovernedCall, payload: dict[str, object], opened: dic
         protocol=call.provider.protocol,
         asked=payload,
         references=rows,
+        surface=surface,
     )
+
+
+def what_is_read(call: GovernedCall, opened: dict[str, str], references: References) -> dict[str, object]:
+    """Return what a call reads beside its request, for its plan."""
+    return {
+        "binding": binding_digest(call.binding),
+        "operation": call.operation,
+        "references": {name: references.standing(path) for name, path in opened.items()},
+    }
 
 
 def sealed_request(call: GovernedCall, request: AnyRequest) -> Mapping[str, object]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_bytes
 from loopx_host.core.digest import sha256_hex
-from loopx_host.core.errors import Refused, refusal
-from loopx_host.core.limits import TIMEOUT_MAX_SECONDS
+from loopx_host.core.errors import Refused
 from loopx_host.core.private_material import findings
 from loopx_host.core.strict_json import parse_object
 from loopx_host.core.text import one_line, stderr_tail
@@ -25,8 +24,8 @@ from loopx_host.lifecycle.dispatch.call_provider import (
 from loopx_host.lifecycle.dispatch.launch import CallGrants
 from loopx_host.lifecycle.dispatch.outcome import INVALID_OUTPUT, SUCCEEDED, Outcome
 from loopx_host.lifecycle.dispatch.schemas import inline_violations
-from loopx_host.lifecycle.extensions.activation import Activation
 from loopx_host.lifecycle.goals.bindings import binding_digest
+from loopx_host.lifecycle.goals.domain_check import seconds_allowed
 from loopx_host.lifecycle.goals.domain_result import fault
 from loopx_host.lifecycle.goals.envelope import request_digest
 from loopx_host.lifecycle.goals.governed_call import (
@@ -37,6 +36,7 @@ from loopx_host.lifecycle.goals.governed_call import (
     refuse_input,
     request_document,
     sealed_request,
+    what_is_read,
 )
 
 TYPE_CHECKING = False
@@ -44,16 +44,12 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from loopx_host.documents.invocation import Invocation
-    from loopx_host.lifecycle.dispatch.ports import CanCall, HasPlugins, HasReferences, Judging, Plugins, References
-    from loopx_host.lifecycle.extensions.state import Entry
+    from loopx_host.lifecycle.dispatch.ports import CanCall, HasPlugins, HasReferences, Judging, References
     from loopx_host.lifecycle.goals.governed_call import AnyRequest, GovernedCall
     from loopx_host.lifecycle.goals.ports import HasBindings
 
-    class InvokePorts(CanCall, HasBindings, HasPlugins, HasReferences, Protocol):
+    class InvokePorts(CanCall, HasPlugins, HasBindings, HasReferences, Protocol):
         """What a governed call needs."""
-
-
-_CHECK = "loopx_check_invocation"
 
 
 class InvokeRequest:
@@ -105,7 +101,7 @@ def invoke(request: InvokeRequest, ports: InvokePorts) -> Invocation:
         return document.previewed(receipt, provider if isinstance(provider, Refused) else None)
     if isinstance(provider, Refused):
         raise provider
-    seconds = _seconds_allowed(call.provider.entry, governed, ports.plugins)
+    seconds = seconds_allowed(call.provider.entry, governed, ports.plugins)
     sealed = canonical_bytes(sealed_request(call, governed))
     at = ports.clock.now()
     told = _looked_at_again(request, sealed, ports)
@@ -132,24 +128,8 @@ def _plan(
     call: GovernedCall, request: AnyRequest, opened: dict[str, str], expected: str | None, references: References
 ) -> str:
     """Return the plan of a governed call. Raises Refused `plan_changed` where the caller holds another."""
-    reads = {
-        "binding": binding_digest(call.binding),
-        "operation": call.operation,
-        "references": {name: references.standing(path) for name, path in opened.items()},
-    }
+    reads = what_is_read(call, opened, references)
     return held_call_plan("invoke", call.provider.readiness, canonical_bytes(request), expected, reads=reads)
-
-
-def _seconds_allowed(entry: Entry, request: AnyRequest, plugins: Plugins) -> float | None:
-    """Ask the package's domain check; return the seconds it allows, None for the manifest's.
-
-    Raises Refused `domain_check_denied`, and `plugin_hook_failed` for an answer that does more than narrow.
-    """
-    activation = Activation.of(entry)
-    if not activation.plugins:
-        return None
-    verdicts = plugins.call(activation, _CHECK, {"request": request})
-    return min((_narrowed(entry.id, verdict) for verdict in verdicts), default=None)
 
 
 def _receipt(call: GovernedCall, request: AnyRequest) -> Invocation:
@@ -215,24 +195,3 @@ def _with_its_own_words(failed: Outcome) -> Outcome:
     if failed.failure_kind == "provider_reported_failure" and is_spoken:
         error = f"the provider reported {one_line(str(code), 60)}: {one_line(str(sentence), 300)}"
     return Outcome(failed.ended, failed.status, failed.failure_kind, None, error)
-
-
-def _narrowed(extension_id: str, verdict: object) -> float:
-    """Return the time a verdict leaves. Raises Refused for a denial, and for anything that widens."""
-    if isinstance(verdict, dict) and set(verdict) == {"deny"} and isinstance(verdict["deny"], str):
-        raise refusal(
-            "domain_check_denied",
-            extension_id,
-            f"the domain check of `{extension_id}` denies this call: {one_line(verdict['deny'], 300)}",
-            hint="nothing was started; ask for what it allows",
-        )
-    seconds = verdict.get("timeout_seconds") if isinstance(verdict, dict) and len(verdict) == 1 else None
-    if isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and seconds > 0:
-        return float(min(seconds, TIMEOUT_MAX_SECONDS))  # an integer of many digits has no float
-    raise refusal(
-        "plugin_hook_failed",
-        extension_id,
-        f"the domain check of `{extension_id}` answered what is neither a denial nor a shorter time",
-        hint="a domain check may only narrow; nothing was started",
-        next_command=("extension", "disable", extension_id, "--execute"),
-    )

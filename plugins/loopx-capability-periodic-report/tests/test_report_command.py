@@ -59,6 +59,7 @@ class Recorded:
         surface: str,
         input: Mapping[str, object],  # noqa: A002 (the word of the request)
         *,
+        goal_id: str | None = None,  # noqa: ARG002
         references: Mapping[str, str] | None = None,
     ) -> Any:
         raise AssertionError((extension_id, surface, input, references))

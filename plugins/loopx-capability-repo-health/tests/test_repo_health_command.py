@@ -52,9 +52,10 @@ class Host:
         surface: str,
         input: Mapping[str, object],  # noqa: A002
         *,
+        goal_id: str | None = None,
         references: Mapping[str, str] | None = None,
     ) -> Row:
-        self.published.append((extension_id, surface, input, references))
+        self.published.append((extension_id, surface, input, goal_id, references))
         status = "published" if self.publishes else "failed"
         return {"ok": self.publishes, "status": status, "surface_id": surface, "error": None, "more": 1}
 
@@ -111,7 +112,7 @@ def test_what_is_published_is_the_view_of_the_same_moment(folder: str) -> None:
         "large_file_kb": 7,
     }
     assert host.published == [
-        ("loopx-capability-repo-health", "repository-health", request, {"repo": folder}),
+        ("loopx-capability-repo-health", "repository-health", request, "g1", {"repo": folder}),
     ]
     assert (document["ok"], document["publication"]["status"]) == (True, "published")
 

@@ -17,20 +17,17 @@ from loopx_repo_health.publication import published_view
 from loopx_repo_health.view import check
 from repo_health_repositories import NOW, git, repository
 
+from loopx_host import OperationFailed
+
 SCHEMA = json.loads((resources.files("loopx_repo_health") / "schemas/publish.schema.json").read_text("utf-8"))
 EXAMPLE = Path(__file__).parents[1] / "examples/request.json"
 REQUEST = {"schema_version": "loopx_repo_health_publish_request_v0", "publish": "repository-health", "now": NOW}
 SAMPLE = {**REQUEST, "sample": True}
 
 
-def row(folder: Path) -> dict[str, str]:
-    """The row that the host writes into the request."""
-    return {"name": "repo", "kind": "path", "path": str(folder)}
-
-
 def made(folder: Path) -> View:
     """The view of a repository, as the seam asks for it."""
-    return published_view({**REQUEST, "context_refs": [row(folder)]}, {"repo": str(folder)})
+    return published_view(REQUEST, {"repo": str(folder)})
 
 
 def answered(request: Mapping[str, object] | bytes) -> Any:
@@ -47,7 +44,7 @@ def test_a_repository_is_answered_with_its_view(tmp_path: Path) -> None:
 
     view = made(folder)
 
-    jsonschema.validate({**REQUEST, "context_refs": [row(folder)]}, SCHEMA)
+    jsonschema.validate(REQUEST, SCHEMA)
     assert (check(view), view["generated_at"]) == ([], NOW)
 
 
@@ -94,11 +91,17 @@ def test_a_request_without_a_version_is_refused() -> None:
 def test_a_sample_of_a_reference_is_refused(tmp_path: Path) -> None:
     folder = repository(tmp_path / "r", {"a": b"x"})
 
-    assert answered({**SAMPLE, "context_refs": [row(folder)]})["code"] == "invalid_input"
+    with pytest.raises(OperationFailed) as failed:
+        published_view(SAMPLE, {"repo": str(folder)})
+
+    assert failed.value.code == "invalid_input"
 
 
 def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
-    assert answered({**REQUEST, "context_refs": [row(tmp_path)]})["code"] == "not_a_repository"
+    with pytest.raises(OperationFailed) as failed:
+        made(tmp_path)
+
+    assert failed.value.code == "not_a_repository"
 
 
 @pytest.mark.parametrize(
@@ -111,8 +114,8 @@ def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
         (b'{"publish": "repository-health"}', "request_invalid"),
         (json.dumps(SAMPLE).replace('"publish"', '"publish": "x", "publish"').encode(), "request_invalid"),
         (json.dumps(SAMPLE).replace(f'"{NOW}"', "NaN").encode(), "request_invalid"),
-        (json.dumps({**REQUEST, "context_refs": {}}).encode(), "request_invalid"),
-        (json.dumps({**REQUEST, "context_refs": [{"name": "repo"}]}).encode(), "request_invalid"),
+        (json.dumps({**SAMPLE, "context_refs": []}).encode(), "request_invalid"),
+        (json.dumps({**REQUEST, "context_refs": [{"name": "repo", "path": "/"}]}).encode(), "request_invalid"),
         (b'{"a":' * 100_000, "request_invalid"),
     ],
     ids=lambda given: repr(given[:24]) if isinstance(given, bytes) else given,

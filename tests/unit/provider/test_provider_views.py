@@ -33,10 +33,11 @@ def test_a_surface_is_answered_with_its_view() -> None:
     assert said == {"ok": True, "view": {"title": "t", "opened": {}}}
 
 
-def test_a_view_is_told_where_its_references_are() -> None:
+@pytest.mark.req("X10")
+def test_a_reference_that_a_request_to_publish_names_is_not_believed() -> None:
     said = asked(b'{"publish": "board", "title": "t", "context_refs": [{"name": "r", "kind": "path", "path": "/a"}]}')
 
-    assert said["view"]["opened"] == {"r": "/a"}
+    assert (said["ok"], said["code"]) == (False, "request_invalid")
 
 
 @pytest.mark.parametrize("wanted", [b'"nowhere"', b"1", b"[]", b"null", b"{}"])

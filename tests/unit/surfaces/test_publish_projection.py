@@ -84,13 +84,6 @@ def test_a_provider_that_no_package_owns_is_refused(monkeypatch: pytest.MonkeyPa
     assert made.processes.launches == []
 
 
-def test_a_permission_that_the_manifest_does_not_declare_is_not_granted() -> None:
-    made = world(top='permissions = ["fs.read:notes"]')
-
-    assert code_of(lambda: made.publish(references={"drafts": "here"})) == "reference_invalid"
-    assert made.processes.launches == []
-
-
 def test_a_missing_prerequisite_is_refused() -> None:
     made = world(more='\n[runtime.requires]\nnode = ">=22"\n')
 
@@ -176,48 +169,6 @@ def test_the_provider_reads_the_exact_request_with_no_permission() -> None:
     launch = made.processes.launches[0]
     assert launch.stdin == b' {"a":1} '
     assert (launch.grants.permissions, launch.grants.references) == ([], {})
-
-
-def test_the_provider_gets_what_the_caller_names_and_the_time_of_its_manifest() -> None:
-    made = world(top='permissions = ["fs.read:notes"]')
-
-    made.publish(references={"notes": "here"})
-
-    launch = made.processes.launches[0]
-    assert (launch.grants.permissions, launch.grants.references) == (["fs.read:notes"], {"notes": "/made/up/here"})
-    assert launch.limits.timeout_seconds == 20
-
-
-def test_the_provider_reads_the_references_that_were_granted_as_a_governed_call_names_them() -> None:
-    made = world(top='permissions = ["fs.read:notes", "fs.read:drafts"]')
-
-    receipt = made.publish(
-        request=b'{"of": "today"}',
-        references={"notes": "here", "drafts": "there"},
-    )
-
-    stdin = made.processes.launches[0].stdin
-    assert json.loads(stdin) == {
-        "of": "today",
-        "context_refs": [
-            {"name": "drafts", "kind": "path", "path": "/made/up/there"},
-            {"name": "notes", "kind": "path", "path": "/made/up/here"},
-        ],
-    }
-    assert receipt["request_sha256"] == hashlib.sha256(stdin).hexdigest()
-
-
-def test_a_request_that_names_its_references_itself_is_refused_when_the_host_grants_some() -> None:
-    made = world(top='permissions = ["fs.read:notes"]')
-
-    code = code_of(
-        lambda: made.publish(
-            request=b'{"context_refs": [{"name": "notes", "kind": "path", "path": "/etc"}]}',
-            references={"notes": "here"},
-        )
-    )
-
-    assert (code, made.processes.launches) == ("reference_invalid", [])
 
 
 def test_a_capability_provider_may_publish() -> None:

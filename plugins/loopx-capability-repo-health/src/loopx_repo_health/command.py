@@ -93,7 +93,7 @@ def repo_health(arguments: list[str], host: CommandHost) -> Report | Help:
         "executed": True,
         "text": summary(observation),
     }
-    return _published(report, observation["now"], given, references, host) if asked.publish else report
+    return _published(report, observation["now"], given, references, asked.goal_id, host) if asked.publish else report
 
 
 def summary(observation: Observation) -> str:
@@ -108,7 +108,12 @@ def summary(observation: Observation) -> str:
 
 
 def _published(
-    report: Report, now: str | None, given: dict[str, int], references: dict[str, str], host: CommandHost
+    report: Report,
+    now: str | None,
+    given: dict[str, int],
+    references: dict[str, str],
+    goal_id: str,
+    host: CommandHost,
 ) -> Report:
     """Publish the view of the same moment; a publication that fails is in the report beside what was observed."""
     request = {
@@ -117,7 +122,7 @@ def _published(
         "now": now,
         **given,
     }
-    receipt = host.publish(EXTENSION, SURFACE, request, references=references)
+    receipt = host.publish(EXTENSION, SURFACE, request, goal_id=goal_id, references=references)
     publication = {key: receipt.get(key) for key in _PUBLISHED}
     done = "published" if receipt["ok"] else f"not published: {receipt.get('error')}"
     text = f"{report['text']}\nSurface {SURFACE}: {done}\n"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from loopx_host import OperationFailed, hookimpl
 from loopx_repo_health.facts import read_request
 from loopx_repo_health.git import TOTAL_SECONDS
+from loopx_repo_health.publication import asked_of
 from loopx_repo_health.view import VIEW_SCHEMA
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def loopx_check_invocation(request: dict[str, object]) -> dict[str, object] | No
     if request["capability_id"] != CAPABILITY:
         return None
     try:
-        read_request(cast("dict[str, object]", request["input"]))  # the host looked at its schema
+        given = cast("dict[str, object]", request["input"])  # the host looked at its schema
+        read_request(asked_of(given) if "surface" in request else given)
     except OperationFailed as failed:
         return {"deny": str(failed)}
     return {"timeout_seconds": TOTAL_SECONDS + START_SECONDS}

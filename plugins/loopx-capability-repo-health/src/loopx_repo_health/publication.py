@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 REQUEST_SCHEMA = "loopx_repo_health_publish_request_v0"
 SURFACE = "repository-health"
 _INPUT = ("now", "large_file_kb")
-_KEYS = {"schema_version", "publish", "sample", "context_refs", *_INPUT}
+_KEYS = {"schema_version", "publish", "sample", *_INPUT}
 
 
 def published_view(request: Mapping[str, object], references: dict[str, str]) -> View:
@@ -29,7 +29,7 @@ def published_view(request: Mapping[str, object], references: dict[str, str]) ->
         raise OperationFailed("request_invalid", f"the request is no {REQUEST_SCHEMA}")
     if not set(request) <= _KEYS:
         raise OperationFailed("invalid_input", "the request has a field that a publish request does not know")
-    asked = {key: request[key] for key in _INPUT if key in request}
+    asked = asked_of(request)
     sample = request.get("sample", False)
     if sample is False:
         return _seen(asked, references)
@@ -37,6 +37,11 @@ def published_view(request: Mapping[str, object], references: dict[str, str]) ->
         raise OperationFailed("invalid_input", "sample is true or absent, and a sample is of no reference")
     with empty_repository() as folder:
         return _seen(asked, {"repo": folder})
+
+
+def asked_of(request: Mapping[str, object]) -> dict[str, object]:
+    """Return the input of `inspect` in a publish request."""
+    return {key: request[key] for key in _INPUT if key in request}
 
 
 def _seen(asked: Mapping[str, object], references: dict[str, str]) -> View:
