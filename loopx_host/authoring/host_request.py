@@ -25,11 +25,13 @@ def governed_request(
     goal_id: str = "goal",
     references: Mapping[str, str] | None = None,
     revision: str = "0" * 16,
+    surface: str | None = None,
 ) -> GovernedRequest:
     """Return the request as the host would send it, bound to `extension_id` by its execution envelope.
 
     Nothing is bound, looked up or checked against a profile: this is what a provider reads, for its own tests.
-    `references` maps names to absolute paths; `revision` is that of the provider's manifest, 16 hex digits. Raises
+    `references` maps names to absolute paths; `revision` is that of the provider's manifest, 16 hex digits; with a
+    `surface` the request asks for the view that is published there. Raises
     Refused `envelope_invalid` for a scope that is too large.
     """
     given = dict(input)
@@ -42,6 +44,7 @@ def governed_request(
         protocol=protocol,
         asked=given,
         references=rows,
+        surface=surface,
     )
     return document.sealed(unbound, envelope_for(unbound, extension_id, revision))
 

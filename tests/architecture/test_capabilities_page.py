@@ -13,6 +13,7 @@ from loopx_host.adapters.packages import discovery, plugin_loading
 from loopx_host.core.limits import REQUEST_BYTES, SCOPE_BYTES
 from loopx_host.core.private_material import CREDENTIAL_NAMES, CREDENTIAL_PLURALS
 from loopx_host.documents.binding import binding as binding_of
+from loopx_host.documents.governed_request import SURFACE_KEY
 from loopx_host.registry.catalog import Declaration, Provider, catalog
 from tests.support.capabilities import operation, profile, provides, result
 from tests.support.fakes import Script, World
@@ -81,7 +82,7 @@ def test_every_field_of_a_request_and_its_envelope_is_written_down() -> None:
     request = json.loads(made.processes.launches[-1].stdin)
     envelope = request["execution_envelope"]
 
-    assert fields(section("### The request")) == set(request)
+    assert fields(section("### The request")) == {*request, SURFACE_KEY}
     assert fields(section("### The envelope")) == set(envelope)
     assert all(f"`{name}`" in section("### The envelope") for name in envelope["scope"])
     assert all(f"`{name}`" in section("### The request") for name in request["context_refs"][0])

@@ -82,10 +82,18 @@ def test_a_publish_request_is_answered_with_the_view(tmp_path: Path) -> None:
         "schema_version": "loopx_repo_health_publish_request_v0",
         "publish": "repository-health",
         "now": NOW,
-        "context_refs": [{"name": "repo", "kind": "path", "path": str(folder)}],
     }
+    made = governed_request(
+        "loopx-capability-repo-health",
+        "repo-health",
+        "inspect",
+        body,
+        protocol="loopx_repo_health_v0",
+        references={"repo": str(folder)},
+        surface="repository-health",
+    )
 
-    ended = call(stdin=json.dumps(body).encode())
+    ended = call(stdin=json.dumps(made).encode(), **governed_environment(made))
 
     answer = json.loads(ended.stdout)
     assert (ended.returncode, answer["ok"], answer["view"]["generated_at"]) == (0, True, NOW)
