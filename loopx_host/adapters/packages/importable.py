@@ -147,11 +147,12 @@ class Importable:
         return self._listed[folder]
 
     def _below(self, folder: str, seen: set[tuple[object, ...]]) -> list[str]:
-        row = tuple(self._watch.glance(folder, is_own=True)[:2])
+        is_cache = os.path.basename(folder) == CACHE and not self._reads_caches
+        # Byte code comes to lie in there whenever somebody else imports the package; looking again leaves it out.
+        row = tuple(self._watch.glance(folder, is_own=not is_cache)[:2])
         if row in seen:  # a link back into the tree
             return []
         seen.add(row)
-        is_cache = os.path.basename(folder) == CACHE and not self._reads_caches
         found: list[str] = []
         for entry in _scan(folder):
             if entry.is_dir():

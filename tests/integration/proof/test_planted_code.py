@@ -309,7 +309,10 @@ def test_a_module_that_came_and_went_during_a_run_gives_no_answer(aviary: Aviary
     assert answer.code == "changed_during_run"
 
 
-@pytest.mark.parametrize("name", ["sparrow.py", "README.md"])
+BYTE_CODE = "bird/__pycache__/elsewhere.cpython-311.pyc"  # of somebody who imports the package meanwhile
+
+
+@pytest.mark.parametrize("name", ["sparrow.py", "README.md", BYTE_CODE])
 def test_what_nobody_could_import_may_come_during_a_run(aviary: Aviary, name: str) -> None:
     answer = aviary.reach("console script", plant=[str(aviary.site / name)])
 
