@@ -464,13 +464,19 @@ def train(act: Recorder) -> None:
     act.step("invoke: refused by the domain", *call, "--execute", stdin=b'{"now": "2026-02-30T00:00:00Z"}')
     act.step("invoke: refused by the schema", *call, "--execute", stdin=b'{"now": 1}')
     publish = (*view, "repository-health", "--input-json", "-")
-    act.step("publish: preview", *publish, *ref, stdin=wanted)
+    act.step("publish: refused, a reference without a goal", *publish, *ref, stdin=wanted)
+    act.step("publish: preview", *publish, *goal, *ref, stdin=wanted)
     act.step("publish: provider failed", *publish, "--execute", stdin=wanted)
     act.step("publish: refused, unknown surface", *view, "bogus", "--input-json", "-", "--execute", stdin=wanted)
     act.step(
-        "publish: refused by the schema", *publish, *ref, "--execute", stdin=json.dumps({**asked, "x": 1}).encode()
+        "publish: refused by the schema",
+        *publish,
+        *goal,
+        *ref,
+        "--execute",
+        stdin=json.dumps({**asked, "x": 1}).encode(),
     )
-    act.step("publish", *publish, *ref, "--execute", stdin=wanted)
+    act.step("publish", *publish, *goal, *ref, "--execute", stdin=wanted)
     act.step("list with what was published", "capability", "list")
     act.step(
         "bind: refused, a package that is not installed",
