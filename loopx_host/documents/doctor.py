@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import NotRequired, TypedDict
 
     from loopx_host.core.errors import Refused
-    from loopx_host.documents.parts import Command, Containment, WouldRefuse
+    from loopx_host.documents.parts import Command, Containment, Owner, WouldRefuse
 
     class ReadOnly(TypedDict):
         """Whether a probe was held to writing nowhere but in its private directory, and with what."""
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         changed: NotRequired[list[str]]
         changed_details: NotRequired[list[str]]
         at: NotRequired[str]
+        owner: NotRequired[Owner | None]
         plan: NotRequired[str]
         would_refuse: NotRequired[WouldRefuse | None]
         next_command: NotRequired[Command | None]
@@ -109,14 +110,22 @@ def with_changes(block: Doctor, changed: list[str], details: list[str]) -> Docto
     return {**block, "changed": changed, "changed_details": details}
 
 
-def previewed(block: Doctor, *, plan: str, refused: Refused | None, next_command: Command) -> Doctor:
+def previewed(
+    block: Doctor, *, owner: Owner | None, plan: str, refused: Refused | None, next_command: Command
+) -> Doctor:
     """Return the document of a probe that would be made."""
-    return {**block, "plan": plan, "would_refuse": would_refuse(refused), "next_command": next_command}
+    return {
+        **block,
+        "owner": owner,
+        "plan": plan,
+        "would_refuse": would_refuse(refused),
+        "next_command": next_command,
+    }
 
 
-def done(block: Doctor, *, at: str, plan: str, next_command: Command | None) -> Doctor:
+def done(block: Doctor, *, owner: Owner | None, at: str, plan: str, next_command: Command | None) -> Doctor:
     """Return the document of a probe that was made and recorded."""
-    return {**block, "at": at, "plan": plan, "next_command": next_command}
+    return {**block, "owner": owner, "at": at, "plan": plan, "next_command": next_command}
 
 
 def schema() -> dict[str, object]:
@@ -144,6 +153,7 @@ def schema() -> dict[str, object]:
             "containment": words.NULLABLE_OBJECT,
             "would_refuse": words.WOULD_REFUSE,
             "at": words.TIME,
+            "owner": words.nullable(words.OWNER),
             "duration_ms": words.COUNT,
             "plan": words.DIGEST,
             "next_command": words.NULLABLE_TEXT,

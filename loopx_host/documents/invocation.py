@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from loopx_host.core.errors import Refused
     from loopx_host.documents.binding import BoundProvider
     from loopx_host.documents.effects import Effects
-    from loopx_host.documents.parts import Command, Containment, Violation
+    from loopx_host.documents.parts import Command, Containment, Owner, Violation
 
     class GoalBinding(TypedDict):
         """The binding under which the call is made; its digest begins with ``sha256:``."""
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         invocation_id: str
         request_digest: str
         context_ref_count: int
+        owner: NotRequired[Owner | None]
         effects: Effects
         plan: NotRequired[str]
         would_refuse: NotRequired[CodeOfRefusal | None]
@@ -73,6 +74,7 @@ def ready(
     invocation_id: str,
     request_sha256: str,
     context_ref_count: int,
+    owner: Owner | None,
 ) -> Invocation:
     """Return the receipt of a call that was not made yet."""
     return {
@@ -89,6 +91,7 @@ def ready(
         "invocation_id": invocation_id,
         "request_digest": f"sha256:{request_sha256}",
         "context_ref_count": context_ref_count,
+        "owner": owner,
         "effects": effects.of_nothing(),
     }
 
@@ -180,6 +183,7 @@ def schema() -> dict[str, object]:
             "effects": effects.schema(),
         },
         {
+            "owner": words.nullable(words.OWNER),
             "plan": words.DIGEST,
             "would_refuse": words.nullable(would_refuse),
             "at": words.TIME,

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         kind: str
         path: str
 
+    Owner = Distribution | str  # the text is `UNOWNED`
+
     class EntryPoint(TypedDict):
         """One entry point of a package, unloaded."""
 

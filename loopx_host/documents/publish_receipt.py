@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from loopx_host.core.errors import Refused
     from loopx_host.documents.effects import Effects
-    from loopx_host.documents.parts import Containment, WouldRefuse
+    from loopx_host.documents.parts import Containment, Owner, WouldRefuse
 
     class PublishingGoal(TypedDict):
         """For which goal a view is published, and by which operation of its binding references are opened."""
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         visibility: str
         view_schema: str
         request_sha256: str
+        owner: NotRequired[Owner | None]
         effects: NotRequired[Effects]
         goal_binding: NotRequired[PublishingGoal]
         plan: NotRequired[str]
@@ -74,6 +75,7 @@ def ready(
     visibility: str,
     view_schema: str,
     request_sha256: str,
+    owner: Owner | None,
 ) -> PublishReceipt:
     """Return the receipt of a publication that was not made yet."""
     return {
@@ -92,6 +94,7 @@ def ready(
         "visibility": visibility,
         "view_schema": view_schema,
         "request_sha256": request_sha256,
+        "owner": owner,
         "effects": effects.of_nothing(),
     }
 
@@ -191,6 +194,7 @@ def schema() -> dict[str, object]:
             "visibility": {"enum": ["public-safe", "owner-only"]},
             "view_schema": words.TEXT,
             "request_sha256": words.SHA256,
+            "owner": words.nullable(words.OWNER),
             "effects": effects.schema(),
             "goal_binding": goal,
             "plan": words.DIGEST,

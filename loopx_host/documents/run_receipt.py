@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from typing import Literal, NotRequired, TypedDict
 
     from loopx_host.core.errors import Refused
-    from loopx_host.documents.parts import Containment, Violation, WouldRefuse
+    from loopx_host.documents.parts import Containment, Owner, Violation, WouldRefuse
 
     class RunReceipt(TypedDict):
         """What was asked of whom; then, of a preview, what would be refused, or else how the run ended.
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         status: str
         input_schema_version: str | None
         request_sha256: str
+        owner: NotRequired[Owner | None]
         plan: NotRequired[str]
         would_refuse: NotRequired[WouldRefuse | None]
         at: NotRequired[str]
@@ -58,6 +59,7 @@ def ready(
     required_permissions: list[str],
     input_schema_version: object,
     request_sha256: str,
+    owner: Owner | None,
 ) -> RunReceipt:
     """Return the receipt of a run that was not made yet; a request may say its schema version, or anything else."""
     return {
@@ -74,6 +76,7 @@ def ready(
         "status": READY,
         "input_schema_version": input_schema_version if isinstance(input_schema_version, str) else None,
         "request_sha256": request_sha256,
+        "owner": owner,
     }
 
 
@@ -152,6 +155,7 @@ def schema() -> dict[str, object]:
         },
         {
             "request_sha256": words.SHA256,
+            "owner": words.nullable(words.OWNER),
             "plan": words.DIGEST,
             "would_refuse": words.WOULD_REFUSE,
             "exit_code": words.NULLABLE_INTEGER,

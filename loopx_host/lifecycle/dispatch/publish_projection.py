@@ -135,7 +135,7 @@ def publish_projection(
         **(governing.reads if governing else {}),
     }
     plan = held_call_plan("publish-projection", now, data, request.plan, reads=reads)
-    receipt = document.planned(_receipt(entry, surface, data), plan)
+    receipt = document.planned(_receipt(now, surface, data), plan)
     if governing:
         receipt = document.governed(receipt, governing.goal_binding)
     if not request.execute:
@@ -234,7 +234,8 @@ def _schema_unknown(entry: Entry, surface: Surface, why: str) -> Refused:
     )
 
 
-def _receipt(entry: Entry, surface: Surface, request: bytes) -> PublishReceipt:
+def _receipt(now: Readiness, surface: Surface, request: bytes) -> PublishReceipt:
+    entry = now.entry
     return document.ready(
         extension_id=entry.id,
         surface_id=surface["id"],
@@ -243,6 +244,7 @@ def _receipt(entry: Entry, surface: Surface, request: bytes) -> PublishReceipt:
         visibility=surface["visibility"],
         view_schema=surface["view_schema"],
         request_sha256=sha256_hex(request),
+        owner=now.owner,
     )
 
 

@@ -63,7 +63,7 @@ def run(request: RunRequest, ports: CanCall) -> RunReceipt:
     schemas = declared_schemas(entry.id, runtime, ports)
     if schemas is not None:
         schemas.refuse_request(payload)
-    receipt = _receipt(entry, runtime, payload, request.data)
+    receipt = _receipt(now, runtime, payload, request.data)
     if request.plan is not None or not request.execute:  # a run that nobody planned does not pay for its plan
         receipt = document.with_plan(receipt, _plan(request, now))
     provider = provider_to_call(now, ports.packages, may_start=request.execute)
@@ -111,7 +111,8 @@ def _not_standalone(entry: Entry, code: str, clause: str) -> Refused:
     )
 
 
-def _receipt(entry: Entry, runtime: Runtime, payload: dict[str, object], request: bytes) -> RunReceipt:
+def _receipt(now: Readiness, runtime: Runtime, payload: dict[str, object], request: bytes) -> RunReceipt:
+    entry = now.entry
     return document.ready(
         extension_id=entry.id,
         provider_version=entry.manifest.version,
@@ -120,6 +121,7 @@ def _receipt(entry: Entry, runtime: Runtime, payload: dict[str, object], request
         required_permissions=runtime.required_permissions,
         input_schema_version=payload.get("schema_version"),
         request_sha256=sha256_hex(request),
+        owner=now.owner,
     )
 
 

@@ -45,9 +45,10 @@ def doctor(request: ChangeRequest, ports: CanProve) -> Doctor:
     hold_to_plan(digest, request.plan, entry.id, retry_command[:-1])
     program = candidate.startable(entry.manifest, packages, retry_command, may_start=request.execute)
     refused = program if isinstance(program, Refused) else None
+    owner = candidate.identity.owner if candidate.identity else None
     if not request.execute:
         block = document.preview(entry.id, version, available=refused is None)
-        return document.previewed(block, plan=digest, refused=refused, next_command=retry_command)
+        return document.previewed(block, owner=owner, plan=digest, refused=refused, next_command=retry_command)
     if isinstance(program, Refused):
         if program.code != "entrypoint_missing":
             raise program
@@ -62,7 +63,7 @@ def doctor(request: ChangeRequest, ports: CanProve) -> Doctor:
         refused.blocks["doctor"] = block
         raise refused
     next_command = None if probed.verified else retry_command
-    return document.done(block, at=at, plan=digest, next_command=next_command)
+    return document.done(block, owner=owner, at=at, plan=digest, next_command=next_command)
 
 
 def _runtime_to_probe(now: Readiness) -> Runtime:

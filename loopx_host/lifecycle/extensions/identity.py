@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import TypedDict
 
-    from loopx_host.documents.parts import Distribution, Pin
+    from loopx_host.documents.parts import Distribution, Owner, Pin
     from loopx_host.registry.manifest import Runtime
 
     class Needs(TypedDict):
@@ -117,6 +117,13 @@ class RuntimeIdentity:
         self.launcher_sha256 = launcher_sha256
         self.details = details or {}
         self.digest = canonical_digest(groups)
+
+    @property
+    def owner(self) -> Owner:
+        """The distribution that carries the launcher, or `UNOWNED` (requirement X17)."""
+        from loopx_host.documents.parts import UNOWNED  # a list of extensions does not pay for it
+
+        return self.details.get("owner") or UNOWNED
 
 
 class BytecodeKey:

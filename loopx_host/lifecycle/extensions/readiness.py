@@ -11,6 +11,7 @@ from loopx_host.registry import api
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.core.errors import Refused
+    from loopx_host.documents.parts import Owner
     from loopx_host.lifecycle.extensions.ports import Packages
     from loopx_host.lifecycle.extensions.state import Entry
 
@@ -52,6 +53,11 @@ class Readiness:
         self.provider = ReadyProvider(entry, program) if program is not None and verdict == READY else None
         self.changed = changed or []
         self.details = details or []
+
+    @property
+    def owner(self) -> Owner | None:
+        """Who carries what would be started; None where nothing was identified (requirement X17)."""
+        return self.program.identity.owner if self.program else None
 
     @property
     def is_ready(self) -> bool:

@@ -144,6 +144,7 @@ def _receipt(call: GovernedCall, request: AnyRequest) -> Invocation:
         invocation_id=request["invocation_id"],
         request_sha256=request_digest(request),
         context_ref_count=len(request["context_refs"]),
+        owner=call.provider.readiness.owner,
     )
 
 

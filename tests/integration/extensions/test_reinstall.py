@@ -43,6 +43,10 @@ def test_an_entry_point_that_no_distribution_carries_is_shown_as_unowned(loopx: 
 
     assert (preview.document["owner"], receipt.document["owner"]) == ("unowned", "unowned")
     assert receipt.document["launcher"] == {"kind": "entrypoint", "path": "/bin/sh"}
+    for later in (("doctor", "subject"), ("run", "subject", "--input-json", "-")):
+        for execute in ((), ("--execute",)):
+            answer = loopx("extension", *later, *execute, stdin=b"{}")
+            assert (answer.status, answer.document["owner"]) == (0, "unowned"), answer
 
 
 CAPABILITY = """

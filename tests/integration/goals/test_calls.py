@@ -77,6 +77,15 @@ def test_a_goal_id_that_is_no_line_of_plain_text_is_refused(station: Station, go
     refused(answer, "goal_invalid")
 
 
+@pytest.mark.req("X17")
+def test_a_call_and_its_preview_name_the_distribution_that_is_called(station: Station) -> None:
+    station.bound()
+
+    shown = [station.invoke(execute=execute).document["owner"] for execute in (False, True)]
+
+    assert shown == [{"name": "station-package", "version": "1.0"}] * 2
+
+
 def test_a_call_passes_the_result_on_with_what_was_called(station: Station) -> None:
     station.bound()
 

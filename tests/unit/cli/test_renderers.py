@@ -20,6 +20,7 @@ def previewed(*, next_command: tuple[str, ...] | None) -> document.Invocation:
         invocation_id="i1",
         request_sha256="0" * 64,
         context_ref_count=0,
+        owner=None,
     )
     return document.previewed(receipt, refusal("doctor_required", "acme", "stale", next_command=next_command))
 

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from benchmarks.run import TARGETS
 from loopx_host.authoring import documents
 from loopx_host.core.errors import Refused
+from loopx_host.documents.catalog import MODULES, document
 from loopx_host.documents.manifest import BOUNDED_INTEGERS
 from loopx_host.registry import manifest_rules, surface_rules
 from tests.support.project_files import ROOT
@@ -187,3 +188,14 @@ def test_the_page_of_performance_has_every_row_of_the_benchmark() -> None:
 
     assert list(stated) == list(TARGETS)
     assert [name for name, target in TARGETS.items() if target and not stated[name].startswith(str(target))] == []
+
+
+@pytest.mark.req("X17")
+def test_every_receipt_about_one_provider_names_its_owner() -> None:
+    shapes = {name: document(name).schema().get("properties", {}) for name in MODULES}
+    about = {name for name, shape in shapes.items() if {"extension_id", "provider"} & set(shape)}
+    of_authors = {"conformance", "scaffold"}  # about a package that need not be installed
+    receipts = {name for name in about - of_authors if {"executed", "verified", "dry_run"} & set(shapes[name])}
+
+    assert {"operation", "doctor", "run-receipt", "publish-receipt", "invocation"} <= receipts
+    assert {name for name in receipts if "owner" not in shapes[name]} == set()
