@@ -51,6 +51,17 @@ def test_what_a_name_could_mean_counts(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.req("B22")
+@pytest.mark.parametrize("package", ["m", "ns"])
+def test_of_what_became_a_package_all_that_it_would_import_counts(tmp_path: Path, package: str) -> None:
+    parts = [f"{package}/__init__.py", f"{package}/deeper/part.py", f"{package}/part.py"]
+
+    for part in parts:
+        write(tmp_path / part, "")
+
+    assert found(tmp_path) == parts
+
+
+@pytest.mark.req("B22")
 @pytest.mark.parametrize(
     "name",
     [
