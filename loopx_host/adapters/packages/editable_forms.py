@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Mapping = dict[str, str]
 
 CODE = ("import ", "import\t")  # how a line begins that Python executes at every start
-EDITABLES = "editables/redirector.py"
+EDITABLES = "editables"  # the library behind the finders of several backends
 _INIT = "/__init__.py"
 _LITERALS = ("MAPPING", "NAMESPACES")
 _PLACEHOLDER, _HOOK = "PATH_PLACEHOLDER = ", ' + ".__path_hook__"'
@@ -35,16 +35,39 @@ _FINDERS = frozenset(
         "ffd23849878a2a856c55dbb4b68056cfe4b572949d3ce16241fd5912707a4bef",
     }
 )
+_RARE_SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+# SHA-256 of `__init__.py` and `redirector.py` of the library `editables`, 0.3 to 0.6.
+_LIBRARIES = (
+    {
+        "a6962b0c6a7a4196a723dbbb186c493acf6f2b897f6458b38592d5921ee94785",
+        "af8fe0e43423e811e933174938135bb4547adfa5301ffe48c25b3834cfcc2443",
+    },
+    {
+        "aa6db3bf05bf578a14c8ec7b5be63c9e2d43660238f208181c35a22c9289e5fd",
+        "6124a792bf610c4315d64beb8bf84b8ea8ab27c754ea0394b369c313d0832fbb",
+    },
+    {
+        "423380b03d508e252274194447a4c466ee940e07476fe91ebb059dd96217f085",
+        "57551d9dd2841ea231d6a5a433192d634d9dadc3c624711dbe85ee6dc0f6a21e",
+    },
+    {
+        "af36c748ffaa74c8b923897225a5a50db61e5cca70f83ed56eb629f6ebf56385",
+        "ed19ce3cb49e92d295134a6689b4b695f076cb7d381b0f2f550a9ff547e351da",
+    },
+)
 
 
 class Finder:
     """What a generated import finder maps; `namespaces` are further places of namespace packages."""
 
-    __slots__ = ("mapping", "namespaces")
+    __slots__ = ("is_of_editables", "mapping", "namespaces")
 
-    def __init__(self, mapping: Mapping, namespaces: dict[str, list[str]] | None = None) -> None:
+    def __init__(
+        self, mapping: Mapping, namespaces: dict[str, list[str]] | None = None, *, is_of_editables: bool = False
+    ) -> None:
         self.mapping = mapping
         self.namespaces = namespaces or {}
+        self.is_of_editables = is_of_editables
 
 
 def is_code(line: str) -> bool:
@@ -52,11 +75,41 @@ def is_code(line: str) -> bool:
     return line.startswith(CODE)
 
 
-def imported_by(line: str) -> list[str]:
-    """Return the modules that a line of code imports by a plain statement."""
-    tree = _parsed(line)
-    statements = tree.body if tree else []
-    return [name.name for one in statements if isinstance(one, ast.Import) for name in one.names]
+def imported_by(code: str) -> list[str]:
+    """Return the top-level names that code imports when it is executed, by a statement or a call with a literal."""
+    tree = _parsed(code)
+    found = [name for node in (_executed(tree) if tree else ()) for name in _imports(node)]
+    return list(dict.fromkeys(name.split(".")[0] for name in found))
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is executed with a module: everything but the bodies of functions."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        if not isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            waiting += ast.iter_child_nodes(one)
+
+
+def _imports(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [name.name for name in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [node.module] if node.module and not node.level else []
+    if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith(("__import__", "import_module")):
+        return []
+    return [value for value in (_value(argument) for argument in node.args[:1]) if isinstance(value, str)]
+
+
+def is_ambiguous(text: str) -> bool:
+    """Whether Pythons disagree on the lines of a ``.pth`` file: by a byte order mark, or a rare separator."""
+    return text.startswith("\ufeff") or any(separator in text for separator in _RARE_SEPARATORS)
+
+
+def is_known_library(code: set[str]) -> bool:
+    """Whether the files with these digests are those of `editables`, 0.3 to 0.6."""
+    return code in _LIBRARIES
 
 
 def only_finder(line: str) -> str | None:
@@ -111,8 +164,17 @@ def _redirected(lines: list[str]) -> Finder | None:
     tree = _parsed("\n".join(lines))
     if tree is None:
         return None
-    rows = [_mapped(one.value) if isinstance(one, ast.Expr) else {} for one in tree.body]
-    return Finder({name: path for row in rows for name, path in row.items()}) if all(rows) else None
+    rows = [_redirection(one) for one in tree.body]
+    mapping = {name: path for row in rows for name, path in row.items()}
+    return Finder(mapping, is_of_editables=True) if all(rows) else None
+
+
+def _redirection(statement: ast.stmt) -> Mapping:
+    """Return what ``F.map_module('name', 'path')`` maps; nothing for anything else, however much alike."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or call.keywords or ast.unparse(call.func) != "F.map_module":
+        return {}
+    return _mapped(call) if all(isinstance(argument, ast.Constant) for argument in call.args) else {}
 
 
 def _mapped(call: ast.expr) -> Mapping:

@@ -105,7 +105,8 @@ def path_lines(site: str) -> list[str]:
             text = bounded.read_regular(os.path.join(site, name), _PATH_FILE_BYTES).decode("utf-8", "replace")
         except OSError:
             continue
-        lines = (line.rstrip() for line in text.splitlines())
+        # Pythons disagree on rare separators: what either takes for a line is a place that could be added.
+        lines = (line.rstrip() for line in dict.fromkeys([*text.splitlines(), *text.split("\n")]))
         entries = (line for line in lines if line.strip() and not line.startswith(("#", "import ", "import\t")))
         found += [os.path.normpath(os.path.join(site, entry)) for entry in entries if "\0" not in entry]
     return found

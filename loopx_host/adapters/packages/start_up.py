@@ -7,10 +7,11 @@ what that finder maps; any other line of code counts whole, with the module it i
 from __future__ import annotations
 
 import os
+import sys
 
 from loopx_host.adapters.files import bounded
 from loopx_host.adapters.packages import editable_forms, source_trees
-from loopx_host.adapters.packages.importable import within
+from loopx_host.adapters.packages.importable import SUFFIXES, within
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.text import visible
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 CUSTOMIZE = ("sitecustomize", "usercustomize")  # imported at every start, by whoever comes first on the path
 _FILE_BYTES = 1024 * 1024
+_MODULES_FOLLOWED = 500
 
 
 def rows(sites: list[str], coverage: Coverage, watch: Watch) -> list[list[str]]:
@@ -41,7 +43,12 @@ def rows(sites: list[str], coverage: Coverage, watch: Watch) -> list[list[str]]:
 
 
 def _of_file(path: str, lines: _Lines) -> Iterator[list[str]]:
-    for number, line in enumerate(_text(path).splitlines(), start=1):
+    text = _text(path)
+    if editable_forms.is_ambiguous(text):
+        what, says = lines.whole(text)
+        yield [f"{lines.shown}: {what}", f"{lines.shown} has lines that Pythons read differently, and {says}"]
+        return
+    for number, line in enumerate(text.splitlines(), start=1):
         entry = line.rstrip()
         if not entry.strip() or entry.startswith("#") or "\0" in entry:
             continue
@@ -71,15 +78,26 @@ class _Lines:
     def code(self, line: str) -> Iterator[tuple[str, str]]:
         """Yield what a finder maps to names that are owned, or the line and the modules it imports as they are."""
         module = editable_forms.only_finder(line)
-        path = os.path.join(self._site, f"{module}.py")
-        finder = editable_forms.generated(_text(path)) if module and self._watch.digest(path) is not None else None
+        finder = self._generated(module) if module else None
         if finder is None:
-            yield self._whole(line)
+            yield self.whole(line)
             return
         for name, place in self._mapped(finder):
             shown = visible(place)
             source = canonical_digest(self._coverage.elsewhere(place))
             yield f"finder {visible(name)} {shown} {source}", f"lets `{visible(name)}` be imported from {shown}"
+
+    def _generated(self, module: str) -> Finder | None:
+        """Return the finder behind a module, if nothing else could be imported under its name."""
+        path = os.path.join(self._site, f"{module}.py")
+        if list(self._coverage.modules([module], [])) != [visible(path)]:
+            return None
+        finder = editable_forms.generated(_text(path))
+        if finder is None or not finder.is_of_editables:
+            return finder
+        library = self._coverage.modules([editable_forms.EDITABLES], [])
+        code = {str(digest) for name, digest in library.items() if name.endswith(SUFFIXES)}
+        return finder if editable_forms.is_known_library(code) else None
 
     def _mapped(self, finder: Finder) -> Iterator[tuple[str, str]]:
         """Yield (dotted name, place) of what a finder maps to a name that is owned."""
@@ -91,16 +109,19 @@ class _Lines:
             inner = within(name, owned)
             yield from ((name, place) for place in places if inner and self._coverage.offers(place, inner))
 
-    def _whole(self, line: str) -> tuple[str, str]:
-        digests = [self._watch.digest(path) for path in self._modules(line)]
-        return f"code {visible(line)} {digests}", "runs code at every start of Python"
-
-    def _modules(self, line: str) -> Iterator[str]:
-        """Yield the files in this site directory that a line of code could import."""
-        for module in editable_forms.imported_by(line):
-            parts = module.split(".")
-            base = os.path.join(self._site, *parts)
-            yield from (f"{base}.py", os.path.join(base, "__init__.py"))
+    def whole(self, line: str) -> tuple[str, str]:
+        """Return code as it is, with what it imports, and what that imports in turn, wherever on the path it lies."""
+        covered: dict[str, str | None] = {}
+        waiting, seen = editable_forms.imported_by(line), set(sys.stdlib_module_names)
+        while waiting and len(covered) < _MODULES_FOLLOWED:
+            name = waiting.pop()
+            if name not in seen:
+                seen.add(name)
+                found = self._coverage.modules([name], [])
+                covered.update(found)
+                for path in found:
+                    waiting += editable_forms.imported_by(_text(path)) if path.endswith(".py") else []
+        return f"code {visible(line)} {canonical_digest(covered)}", "runs code at every start of Python"
 
 
 def _text(path: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from loopx_host.adapters.packages import start_up
+from loopx_host.adapters.packages import editable_forms, start_up
 from loopx_host.adapters.packages.coverage import Coverage
 from loopx_host.adapters.packages.fingerprints import Watch
 from tests.support.packages import write
@@ -15,11 +16,17 @@ EDITABLES = "from editables.redirector import RedirectingFinder as F\nF.install(
 START = "import _editable_impl_x\n"
 
 
+REDIRECTOR = "class RedirectingFinder: pass\n"
+
+
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A site directory that holds the package `owned`, a module `single`, and one part of the namespace `ns`."""
     for name in ("owned/__init__.py", "single.py", "ns/part/__init__.py"):
         write(tmp_path / "site" / name, "")
+    for name in ("__init__.py", "redirector.py"):
+        write(tmp_path / "site/editables" / name, REDIRECTOR)
+    monkeypatch.setattr(editable_forms, "_LIBRARIES", ({sha256(REDIRECTOR.encode()).hexdigest()},))
     return tmp_path / "site"
 
 
@@ -81,6 +88,10 @@ def test_a_generated_finder_counts_by_what_it_maps(site: Path, tmp_path: Path, n
         (START, "print(1)\n" + EDITABLES),
         (START, "MAPPING = {{}}\nNAMESPACES = {{}}\n"),
         ("import\t_editable_impl_x\n", EDITABLES),
+        (START, EDITABLES + "\nF.map_module('a', 'b', c=print())"),
+        (START, EDITABLES + "\n__import__('evil').map_module('a', 'b')"),
+        (START, EDITABLES + "\ninstall({{'a': 'b'}})"),
+        (START, EDITABLES + "\nF.map_module(*['a', 'b'])"),
     ],
 )
 def test_any_other_line_of_code_counts_whole_with_what_it_imports(site: Path, line: str, source: str) -> None:
@@ -93,6 +104,41 @@ def test_any_other_line_of_code_counts_whole_with_what_it_imports(site: Path, li
 
     assert says.startswith("x.pth line 1 ")
     assert (after != before) is ("_editable_impl_x" in line)
+
+
+@pytest.mark.req("B22")
+@pytest.mark.parametrize(
+    "name",
+    ["_editable_impl_x/__init__.py", "_editable_impl_x.abi3.so", "editables/redirector.abi3.so", "editables/re.py"],
+)
+def test_a_finder_that_something_else_stands_in_for_counts_whole(site: Path, name: str) -> None:
+    write(site / "x.pth", START)
+    write(site / "_editable_impl_x.py", EDITABLES.format(name="other", path="/nowhere"))
+    before = rows(site)
+
+    planted = write(site / name, "one")
+    with_it = rows(site)
+    planted.write_text("two", "utf-8")
+
+    assert before == []
+    assert with_it
+    assert rows(site) != with_it
+
+
+@pytest.mark.req("B22")
+@pytest.mark.parametrize(
+    "text",
+    ["import _editable_impl_x\f; print()\n", "# note\u2028import os\n", "\ufeffimport os\n", "x\x1cimport os\n"],
+    ids=["form feed", "line separator", "byte order mark", "file separator"],
+)
+def test_a_file_whose_lines_pythons_read_differently_counts_whole(site: Path, text: str) -> None:
+    write(site / "_editable_impl_x.py", EDITABLES.format(name="other", path="/nowhere"))
+    path = write(site / "x.pth", text)
+    ((before, _),) = rows(site)
+
+    path.write_text(text + "# more\n", "utf-8")
+
+    assert rows(site)[0][0] != before
 
 
 def test_a_line_that_moves_within_its_file_stays_the_same(site: Path, tmp_path: Path) -> None:
