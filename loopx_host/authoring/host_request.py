@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopx_host.core.canonical import canonical_digest
+from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.documents import governed_request as document
 from loopx_host.lifecycle.goals.envelope import envelope_for, expectation
 
@@ -56,3 +57,16 @@ def governed_environment(request: GovernedRequest) -> dict[str, str]:
     """
     extension = request["execution_envelope"]["extension"]
     return expectation(request, extension["id"], extension["revision"])
+
+
+def environment_of(data: bytes) -> dict[str, str]:
+    """Return the variables that the host would set with a request; none for one without an envelope."""
+    try:
+        request = parse_object(data)
+    except JsonViolation:
+        return {}
+    envelope = request.get(document.ENVELOPE_KEY)
+    extension = envelope.get("extension") if isinstance(envelope, dict) else None
+    named = [extension.get(key) for key in ("id", "revision")] if isinstance(extension, dict) else []
+    texts = [value for value in named if isinstance(value, str)]
+    return expectation(request, *texts) if len(texts) == len(named) > 0 else {}

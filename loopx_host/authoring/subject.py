@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loopx_host.lifecycle.dispatch.launch import run_launch
+from loopx_host.authoring.host_request import environment_of
+from loopx_host.lifecycle.dispatch.launch import CallGrants, run_launch
 from loopx_host.lifecycle.extensions.launching import doctor_launch, keep_bytecode
 from loopx_host.lifecycle.extensions.probe import changed_since
 from loopx_host.lifecycle.extensions.process import Grants
@@ -110,7 +111,9 @@ class Subject:
         return doctor_launch(self._program, self._packages)
 
     def _launch(self, request: bytes) -> Launch:
-        return run_launch(self._program, self._packages, request=request)
+        # A governed request is one only beside what its host says it was started for.
+        grants = CallGrants(told=environment_of(request))
+        return run_launch(self._program, self._packages, request=request, grants=grants)
 
     def _run(self, launch: Launch, *, keep: bool = True) -> Ended:
         """Run one launch; `keep` the byte code of an unchanged provider for the runs that follow, or drop it."""

@@ -172,6 +172,7 @@ def test_without_recall_the_command_renders_and_says_why_there_are_no_notes(host
         str(tmp_path),
         "--query",
         "x",
+        "--execute",
     )
 
     answer = host(*words)

@@ -11,7 +11,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from tests.support.capabilities import CAPABILITY, Station
+from loopx_host.documents import integration_profile_v0
+from tests.support.capabilities import CAPABILITY, Station, operation, profile
 from tests.support.cli import Answer, Loopx
 from tests.support.lifecycle import Subject
 from tests.support.packages import write
@@ -103,7 +104,7 @@ class _Teller:
 def lived(root: Path) -> Life:
     """Return all documents of one life, below a directory of its own."""
     life = Life()
-    for name, scenario in (("plain", _plain), ("governed", _governed)):
+    for name, scenario in (("plain", _plain), ("governed", _governed), ("v0", _governed_by_v0)):
         (root / name).mkdir()
         scenario(root / name, life)
     return life
@@ -263,6 +264,24 @@ def _governed(root: Path, life: Life) -> None:
     tell("unbind preview", "capability", "unbind", CAPABILITY, *goal)
     tell("unbind", "capability", "unbind", CAPABILITY, *goal, "--execute")
     tell("unbind, refused", "capability", "unbind", CAPABILITY, *goal, "--execute")
+
+
+def _governed_by_v0(root: Path, life: Life) -> None:
+    """What a provider written for plain v0 is handed and answers."""
+    station, heard = Station(root), root / "heard.json"
+    tokens = {"request_schema": "weather_request_v0", "result_schema": "weather_result_v0"}
+    made = json.loads(profile(operation(permission="note.read", **tokens)))
+    life.kept["integration-profile-v0"] = {**made, "schema_version": integration_profile_v0.ID}
+    station.put(files={"profile.json": json.dumps(life.kept["integration-profile-v0"])})
+    station("extension", "install", "station", "--execute")
+    goal = ("--goal-id", "g1", "--operation", "inspect")
+    station("capability", "bind", CAPABILITY, *goal, "--execute")
+    listen = f"open({str(heard)!r}, 'w').write(json.dumps(request)); fields['schema_version'] = 'weather_result_v0'"
+    reference = {"kind": "place", "ref": "here", "digest": f"sha256:{'0' * 64}"}
+    given = json.dumps({"context_refs": [reference], "input": {"code": listen}}).encode()
+    invoke = ("capability", "invoke", CAPABILITY, *goal, "--input-json", "-", "--execute")
+    life.kept["governed-result-v0"] = station(*invoke, stdin=given).document["provider_result"]
+    life.kept["governed-request-v0"] = _json(heard)
 
 
 def _published(tell: _Teller, life: Life) -> None:

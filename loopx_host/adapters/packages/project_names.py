@@ -23,13 +23,14 @@ def names_of(extension_id: str, manifest: str, folder: str) -> PackageNames | No
     values = [*scripts.values(), *(value for group in entry_points for value in _table(entry_points, group).values())]
     modules = [str(value).partition(":")[0].strip().split(".")[0] for value in values]
     modules += [*_package_of(folder), *_sources(os.path.join(os.path.dirname(path), "src"))]
-    name = project.get("name")
+    name, version = project.get("name"), project.get("version")
     return PackageNames(
         extension_id,
         sorted({module for module in modules if module.isidentifier()}),
         name if isinstance(name, str) else None,
         sorted(scripts),
         folder,
+        version if isinstance(version, str) else None,
     )
 
 

@@ -83,11 +83,15 @@ class LocalNames:
 
 
 def _is_of(distribution: Installed, of: PackageNames) -> bool:
-    """Whether a distribution is the package itself: it advertises the extension or carries its manifest.
+    """Whether a distribution is the package itself.
 
-    A name alone says nothing.
+    It advertises the extension, carries its manifest, or was built from its project.
+
+    A name alone says nothing; name, version and commands together do.
     """
     if any(one.group == _EXTENSIONS and one.name == of.extension_id for one in distribution.entry_points()):
+        return True
+    if _is_built_from(distribution, of):
         return True
     if of.folder is None:
         return False
@@ -96,6 +100,13 @@ def _is_of(distribution: Installed, of: PackageNames) -> bool:
         return _holds(source, of.folder)
     inside = os.path.relpath(os.path.realpath(of.folder), os.path.realpath(distribution.site))
     return f"{inside}/extension.toml" in distribution.record()
+
+
+def _is_built_from(distribution: Installed, of: PackageNames) -> bool:
+    if of.distribution is None or of.version is None:
+        return False
+    names = (normalised(distribution.name), distribution.version, _script_names(distribution))
+    return names == (normalised(of.distribution), of.version, {name.casefold() for name in of.commands})
 
 
 def _tops(distribution: Installed) -> set[str]:

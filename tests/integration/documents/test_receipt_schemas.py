@@ -110,6 +110,7 @@ EXPECTED = {
 KEPT = (
     *("manifest", "integration-profile", "normal-form", "state", "discovery-index", "bindings", "binding"),
     *("projection", "sections-view", "governed-request", "governed-result", "execution-envelope"),
+    *("integration-profile-v0", "governed-request-v0", "governed-result-v0"),
 )
 OF_EVERY_COMMAND = {"error", "help"}
 V0 = sorted(path.stem for path in DATA.glob("*.json") if "stdout" in json.loads(path.read_bytes()))
