@@ -62,6 +62,14 @@ class Coverage:
         """Return those of `names` that could be imported from one search-path entry."""
         return self._importable.offers(entry, names)
 
+    def adds_to(self, place: str, names: Names) -> bool:
+        """Whether a further place of a namespace could bring anything under the `names` owned in it."""
+        return self._importable.adds_to(place, names)
+
+    def at(self, place: str) -> Digests:
+        """Return path → digest of what could be imported from a place under any name asked for."""
+        return {visible(path): self._watch.digest(path) for path in self._importable.files([place], self.names)}
+
     def elsewhere(self, path: str) -> Digests:
         """Return name → digest of a package or module somewhere else, without what was covered before."""
         paths = {name: one for name, one in self._source(path).items() if one not in self._covered}

@@ -7,6 +7,7 @@ file names the module, and the module holds a mapping in one of four shapes.
 from __future__ import annotations
 
 import ast
+import os
 
 from loopx_host.core.digest import sha256_hex
 
@@ -102,6 +103,14 @@ def _imports(node: ast.AST) -> list[str]:
     return [value for value in (_value(argument) for argument in node.args[:1]) if isinstance(value, str)]
 
 
+def places_in(code: str) -> list[str]:
+    """Return the absolute paths that stand in code as literals."""
+    tree = _parsed(code)
+    values = (node.value for node in (ast.walk(tree) if tree else ()) if isinstance(node, ast.Constant))
+    texts = dict.fromkeys(value for value in values if isinstance(value, str))
+    return [text for text in texts if os.path.isabs(text) and "\0" not in text and text.strip("/")]
+
+
 def is_ambiguous(text: str) -> bool:
     """Whether Pythons disagree on the lines of a ``.pth`` file: by a byte order mark, or a rare separator."""
     return text.startswith("\ufeff") or any(separator in text for separator in _RARE_SEPARATORS)
@@ -152,11 +161,13 @@ def generated(source: str) -> Finder | None:
         elif line.startswith(_PLACEHOLDER) and line.endswith(_HOOK):
             name_of_project = _literal(line[len(_PLACEHOLDER) : -len(_HOOK)])
             lines[number] = f"{_PLACEHOLDER}''{_HOOK}" if isinstance(name_of_project, str) else line
-    if sha256_hex("\n".join(lines).encode()) not in _FINDERS or not all(
-        isinstance(literals[n], dict) for n in _LITERALS
-    ):
+    if sha256_hex("\n".join(lines).encode()) not in _FINDERS:
         return None
-    return Finder(_texts(literals["MAPPING"]), _lists(literals["NAMESPACES"]))
+    mapping, namespaces = (literals[name] for name in _LITERALS)
+    # Its code takes whatever it can iterate; what is not of the shape that the backend writes is not understood.
+    if mapping != _texts(mapping) or namespaces != _lists(namespaces):
+        return None
+    return Finder(_texts(mapping), _lists(namespaces))
 
 
 def _redirected(lines: list[str]) -> Finder | None:

@@ -90,6 +90,10 @@ class Importable:
         listed = self._listing(entry)
         return [name for name in names if any(self._is_that(one, name, names) for one in listed.get(name, []))]
 
+    def adds_to(self, place: str, names: Names) -> bool:
+        """Whether a further place of a namespace could bring anything under the `names` owned in it."""
+        return not names or _HOLDS_FILES in names or bool(self.offers(place, names))
+
     def _is_that(self, entry: os.DirEntry[str], name: str, names: Names) -> bool:
         """Whether an entry of a directory could be imported under a name, or holds what is owned in a namespace."""
         if not entry.is_dir():
@@ -168,8 +172,8 @@ class Importable:
         try:
             with zipfile.ZipFile(path) as archive:
                 tops = {_stem(name.split("/")[0]) for name in archive.namelist()}
-        except Exception:  # noqa: BLE001 (whatever is wrong with it, nothing is imported from it)
-            return []
+        except Exception:  # noqa: BLE001 (Python reads archives that `zipfile` refuses: this one may hold any name)
+            return [path]
         return [path] if tops & names.keys() else []
 
 

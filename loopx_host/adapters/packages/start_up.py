@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 CUSTOMIZE = ("sitecustomize", "usercustomize")  # imported at every start, by whoever comes first on the path
 _FILE_BYTES = 1024 * 1024
-_MODULES_FOLLOWED = 500
 
 
 def rows(sites: list[str], coverage: Coverage, watch: Watch) -> list[list[str]]:
@@ -107,21 +106,32 @@ class _Lines:
                 yield name, source_trees.source(path) or path
         for name, places in finder.namespaces.items():
             inner = within(name, owned)
-            yield from ((name, place) for place in places if inner and self._coverage.offers(place, inner))
+            if inner is not None:
+                yield from ((name, place) for place in places if self._coverage.adds_to(place, inner))
 
     def whole(self, line: str) -> tuple[str, str]:
-        """Return code as it is, with what it imports, and what that imports in turn, wherever on the path it lies."""
+        """Return code as it is, with what it imports, and what that imports in turn, wherever on the path it lies.
+
+        A place that it names may be one that it adds to the path: what is owned and could come from there counts.
+        """
         covered: dict[str, str | None] = {}
         waiting, seen = editable_forms.imported_by(line), set(sys.stdlib_module_names)
-        while waiting and len(covered) < _MODULES_FOLLOWED:
+        covered.update(self._at_places_in(line))
+        while waiting:
             name = waiting.pop()
             if name not in seen:
                 seen.add(name)
                 found = self._coverage.modules([name], [])
                 covered.update(found)
-                for path in found:
-                    waiting += editable_forms.imported_by(_text(path)) if path.endswith(".py") else []
+                for path in (path for path in found if path.endswith(".py")):
+                    code = _text(path)
+                    waiting += editable_forms.imported_by(code)
+                    covered.update(self._at_places_in(code))
         return f"code {visible(line)} {canonical_digest(covered)}", "runs code at every start of Python"
+
+    def _at_places_in(self, code: str) -> dict[str, str | None]:
+        places = [os.path.normpath(place) for place in editable_forms.places_in(code)]
+        return {name: digest for place in places for name, digest in self._coverage.at(place).items()}
 
 
 def _text(path: str) -> str:

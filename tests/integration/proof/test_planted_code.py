@@ -132,6 +132,14 @@ def package_in_an_archive_on_the_path(aviary: Aviary) -> Path:
     return aviary.archive
 
 
+def package_in_an_archive_that_only_python_reads(aviary: Aviary) -> Path:
+    path = package_in_an_archive_on_the_path(aviary)
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x01\x02") + 6] = 99  # the version needed to extract: `zipimport` does not look at it
+    path.write_bytes(data)
+    return path
+
+
 def required_package_beside_the_script(aviary: Aviary) -> Path:
     return put(aviary, "seed.py", aviary.scripts)
 
@@ -164,6 +172,7 @@ PLANTS: list[tuple[Plant, set[str]]] = [
     (package_on_a_path_that_a_path_file_adds, OF_A_PATH_LINE),
     (portion_on_a_path_that_a_path_file_adds, OF_A_PATH_LINE),
     (package_in_an_archive_on_the_path, OF_A_PATH_LINE),
+    (package_in_an_archive_that_only_python_reads, {*OF_A_PATH_LINE, "closure"}),
 ]
 AT_START = [
     (name, place) for name in ("sitecustomize.py", "usercustomize/__init__.py") for place in ("site", "added")

@@ -109,7 +109,10 @@ def test_an_archive_counts_whole_where_it_holds_an_owned_name(tmp_path: Path) ->
     write(tmp_path / "broken.zip", "no archive")
     entries = [str(path) for path in sorted(tmp_path.glob("*.zip"))]
 
-    assert Importable(Watch()).files(entries, names_of(OWNED)) == [str(tmp_path / "with.zip")]
+    counting = Importable(Watch()).files(entries, names_of(OWNED))
+
+    # Python reads archives that `zipfile` refuses: what cannot be looked into may hold any name.
+    assert [Path(path).name for path in counting] == ["broken.zip", "with.zip"]
 
 
 @pytest.mark.req("B22")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from loopx_host.adapters.packages import editable_forms
 from loopx_host.adapters.packages.distributions import Installed
 from loopx_host.adapters.packages.source_trees import (
     code_lines,
@@ -150,3 +152,30 @@ def test_a_finder_that_asks_a_build_directory_is_said_to_need_the_path(tmp_path:
     files = {"_x_loader.py": "install('x', {'vane'}, '/build', ['ninja'])\n", "x.pth": "import _x_loader"}
 
     assert is_editable_unresolved(edited(tmp_path / "site", tmp_path, files))
+
+
+LINES = 'MAPPING = {mapping}\nNAMESPACES = {namespaces}\nPATH_PLACEHOLDER = {name} + ".__path_hook__"\n'
+
+
+@pytest.mark.req("B22")
+@pytest.mark.parametrize(
+    ("mapping", "namespaces", "name", "is_known"),
+    [
+        ("{'a': '/b'}", "{'n': ['/p']}", "'x'", True),
+        ("{}", "{'n': ('/p',)}", "'x'", False),
+        ("{}", "{'n': '/p'}", "'x'", False),
+        ("{}", "{'n': ['/p', 1]}", "'x'", False),
+        ("{1: '/b'}", "{}", "'x'", False),
+        ("dict(a='/b')", "{}", "'x'", False),
+        ("{}", "{}", "print()", False),
+    ],
+)
+def test_a_finder_is_known_only_with_values_as_its_backend_writes_them(
+    monkeypatch: pytest.MonkeyPatch, mapping: str, namespaces: str, name: str, is_known: bool
+) -> None:
+    empty = LINES.format(mapping="{}", namespaces="{}", name="''")
+    monkeypatch.setattr(editable_forms, "_FINDERS", {sha256(empty.encode()).hexdigest()})
+
+    found = editable_forms.generated(LINES.format(mapping=mapping, namespaces=namespaces, name=name))
+
+    assert (found is not None) is is_known

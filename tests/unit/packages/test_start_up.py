@@ -9,6 +9,7 @@ import pytest
 
 from loopx_host.adapters.packages import editable_forms, start_up
 from loopx_host.adapters.packages.coverage import Coverage
+from loopx_host.adapters.packages.editable_forms import Finder
 from loopx_host.adapters.packages.fingerprints import Watch
 from tests.support.packages import write
 
@@ -123,6 +124,37 @@ def test_a_finder_that_something_else_stands_in_for_counts_whole(site: Path, nam
     assert before == []
     assert with_it
     assert rows(site) != with_it
+
+
+@pytest.mark.req("B22")
+@pytest.mark.parametrize("namespace", ["owned", "single", "ns.part"])
+def test_a_further_place_of_what_is_owned_whole_counts_with_all_in_it(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, namespace: str
+) -> None:
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    write(site / "x.pth", START)
+    write(site / "_editable_impl_x.py", "")
+    monkeypatch.setattr(editable_forms, "generated", lambda _: Finder({}, {namespace: [str(place)]}))
+
+    before = rows(site)
+    write(place / "new.py", "")
+
+    assert rows(site) != before
+
+
+@pytest.mark.req("B22")
+def test_a_place_that_code_of_the_start_names_counts_by_what_comes_to_lie_there(site: Path, tmp_path: Path) -> None:
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    write(site / "x.pth", f"import sys; sys.path.insert(0, {str(place)!r})\n")
+    before = rows(site)
+    write(place / "stranger.py", "")
+    same = rows(site)
+    write(place / "owned.py", "")
+
+    assert same == before
+    assert rows(site) != before
 
 
 @pytest.mark.req("B22")
