@@ -40,6 +40,7 @@ NOT_COVERED = (
     "the standard library and shared libraries",
     "what is imported under names that neither the package nor what it requires has",
     "programs that a shell wrapper executes further on",
+    "what comes to lie in a place that code of a `.pth` file computes",
     "writes through a memory mapping that move no time stamp",
 )
 UNOWNED_NOT_COVERED = "anything behind the launcher: no installed distribution carries it"
