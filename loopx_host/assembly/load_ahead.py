@@ -34,6 +34,7 @@ def load_ahead() -> None:
     import loopx_host.adapters.process.run_spec
     import loopx_host.adapters.process.runner
     import loopx_host.adapters.process.supervisor
+    import loopx_host.documents.parts
     import loopx_host.lifecycle.dispatch.run
     import loopx_host.lifecycle.dispatch.schemas
     import loopx_host.lifecycle.extensions.listing
