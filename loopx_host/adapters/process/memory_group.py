@@ -69,8 +69,12 @@ def _bound(path: str, bounds: tuple[tuple[str, bool], ...], size: int) -> None:
     for name, counts_memory in bounds:
         value = size if counts_memory else 0
         try:
-            with open(os.path.join(path, name), "w", encoding="ascii") as file:
-                file.write(str(value))
+            # Never made here: where something else is mounted over the hierarchy, the file is not there.
+            bound = os.open(os.path.join(path, name), os.O_WRONLY | os.O_CLOEXEC)
+            try:
+                os.write(bound, str(value).encode("ascii"))
+            finally:
+                os.close(bound)
         except OSError:
             if name == bounds[0][0]:
                 raise
