@@ -20,25 +20,41 @@ def is_wide(folder: str) -> bool:
     """Whether a folder holds far more than a program. One that is not there does not."""
     return (
         holds_a_home(folder)
-        or os.path.basename(folder) in _SECRETS
+        or any(os.path.basename(place) in _SECRETS for place in (folder, os.path.realpath(folder)))
         or _is_for_everybody(folder)
         or any(os.path.lexists(os.path.join(folder, name)) for name in (*_SECRETS, *_SHELLS))
     )
 
 
 def holds_a_home(folder: str) -> bool:
-    """Whether a folder is a home or holds one, as far as this machine knows whose they are."""
-    homes = {*_HOLD_MUCH, *_homes_of_owners(folder), *_homes_of_this_machine()}
-    return any(_holds(folder, home) or _holds(folder, os.path.realpath(home)) for home in homes)
+    """Whether a folder is a home or holds one, as far as this machine knows whose they are.
+
+    What counts is where its name leads, by links or by a mount that shows a home in a second place.
+    """
+    named = {*_HOLD_MUCH, *_homes_of_this_machine()}
+    for place in {folder, os.path.realpath(folder)}:
+        homes = {*named, *_homes_of_owners(place)}
+        if any(_holds(place, home) or _holds(place, os.path.realpath(home)) for home in homes):
+            return True
+        if any(_is_same(place, home) for home in homes):
+            return True
+    return False
 
 
 def is_of_unknown(folder: str) -> bool:
-    """Whether some part of a path belongs to a user of whom this machine knows no home."""
-    return None in _owners_homes(folder)
+    """Whether some part of a path, or of where it leads, belongs to a user of whom this machine knows no home."""
+    return None in [*_owners_homes(folder), *_owners_homes(os.path.realpath(folder))]
 
 
 def _holds(folder: str, home: str) -> bool:
     return home == folder or home.startswith(folder.rstrip("/") + "/")
+
+
+def _is_same(folder: str, home: str) -> bool:
+    try:
+        return os.path.samefile(folder, home)
+    except OSError:  # one of them is not there
+        return False
 
 
 def _homes_of_owners(folder: str) -> list[str]:

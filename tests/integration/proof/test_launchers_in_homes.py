@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,45 @@ def test_the_home_of_another_user_is_not_opened(ground: Path, monkeypatch: pytes
     assert [path for path, folders in opened.items() if folders & {str(home), str(home.parent)}] == []
     assert opened[programs[0]] == set()
     assert opened[programs[3]] == {str(home / "tools/one")}
+
+
+@as_root
+@pytest.mark.parametrize("below", ["", "shims"])
+@pytest.mark.parametrize("within", [".", "people/bob"], ids=["what holds the home", "the home"])
+def test_a_home_is_not_opened_by_the_name_of_a_link_to_it(
+    ground: Path, monkeypatch: pytest.MonkeyPatch, within: str, below: str
+) -> None:
+    """Neither by one to what holds it: the fence follows links, and what it opens is where they lead."""
+    home = ground / "people/bob"
+    home.mkdir(parents=True)
+    os.chown(home, UNKNOWN, UNKNOWN)
+    monkeypatch.setattr(pwd, "getpwuid", entries({UNKNOWN: str(home), os.geteuid(): str(home)}))
+    link = ground / "opt"
+    link.symlink_to(ground / within)
+    path = launcher(link / below)
+
+    opened = {*needed_files.of_unowned(path), *needed_files.of_programs([path])} - {path, os.path.realpath(path)}
+
+    assert [one for one in opened if os.path.realpath(one) in (str(home), str(ground), str(ground / "people"))] == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+def test_a_home_is_not_opened_where_it_is_mounted_a_second_time(ground: Path) -> None:
+    home, second = ground / "home", ground / "second"
+    for folder in (home, second):
+        folder.mkdir()
+    code = (
+        "import pwd, sys; from loopx_host.adapters.packages import needed_files\n"
+        "pwd.getpwuid = lambda one: pwd.struct_passwd(('bob', 'x', one, one, '', sys.argv[2], '/bin/sh'))\n"
+        "print(needed_files.of_unowned(sys.argv[1]))"
+    )
+    mounted = 'mount --make-rprivate / && mount --bind "$1" "$2" && exec "$3" -c "$4" "$2/tool" "$1"'
+    bare = ["unshare", "-m", "sh", "-c", mounted, "sh", str(home), str(second), sys.executable, code]
+    answer = subprocess.run(bare, capture_output=True, text=True, check=False)
+    if "unshare" in answer.stderr or "mount" in answer.stderr:
+        pytest.skip("no mounts to be had here")
+
+    assert (answer.stdout, answer.returncode) == ("[]\n", 0), answer
 
 
 @as_root
