@@ -23,7 +23,7 @@ _MACHINES = tuple(AUDIT_ARCHITECTURES)
 
 _NEW_NAMESPACES = 0x7E020080  # CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET,TIME}
 _NEW_NAMESPACES_OF_CLONE = 0x7E020000  # bit 0x80 means something else there
-_AF_INET, _AF_INET6 = 2, 10
+_AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _SOCKET_TYPE, _SOCK_STREAM, _SOCK_SEQPACKET = 0xF, 1, 5
 
 _SOCKETS = ("socket", "connect", "bind", "listen", "accept", "accept4")
@@ -110,8 +110,7 @@ def program(machine: str, *, network: bool, attributes: bool, sessions: bool) ->
         body += _whenever(machine, name, _refusal(0))
     if network:
         body += _unless(machine, "socket", 0, (_AF_INET, _AF_INET6), eperm)
-    # A datagram socket of a pair can be turned to any address; the two of a stream cannot.
-    body += _unless(machine, "socketpair", 1, (_SOCK_STREAM, _SOCK_SEQPACKET), eperm, mask=_SOCKET_TYPE)
+    body += _stream_pairs_only(machine, eperm)
     for name, arguments in _ABOUT_THE_CALLER.items():
         body += _exactly(machine, name, arguments, eperm)
     body += _with_bits(machine, "clone", 0, _NEW_NAMESPACES_OF_CLONE, eperm)
@@ -175,14 +174,26 @@ def _whenever(machine: str, name: str, answer: int) -> list[Instruction]:
     return [] if number is None else [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, answer)]
 
 
-def _unless(
-    machine: str, name: str, argument: int, allowed: tuple[int, ...], answer: int, *, mask: int | None = None
-) -> list[Instruction]:
-    """Answer a call unless its argument, masked, is one of the allowed values."""
-    tests: list[Instruction] = [] if mask is None else [(_AND, 0, 0, mask)]
-    # Jump over the other tests and the answer.
-    tests += [(_JUMP_EQUAL, len(allowed) - index, 0, value) for index, value in enumerate(allowed)]
-    return _argument_rule(machine, name, argument, [*tests, (_RETURN, 0, 0, answer)])
+def _unless(machine: str, name: str, argument: int, allowed: tuple[int, ...], answer: int) -> list[Instruction]:
+    """Answer a call unless its argument is one of the allowed values."""
+    return _argument_rule(machine, name, argument, _any_of(allowed, answer))
+
+
+def _any_of(allowed: tuple[int, ...], answer: int) -> list[Instruction]:
+    """Answer unless what was loaded is one of the allowed values: jump over the other tests and the answer."""
+    tests = [(_JUMP_EQUAL, len(allowed) - index, 0, value) for index, value in enumerate(allowed)]
+    return [*tests, (_RETURN, 0, 0, answer)]
+
+
+def _stream_pairs_only(machine: str, answer: int) -> list[Instruction]:
+    """Answer a pair of sockets unless it is a stream of the local family.
+
+    A datagram socket of a pair can be turned to any address; the two of a stream cannot. Of another family the
+    kernel makes the sockets before it asks whether there are pairs of them, and loads the module that has them.
+    """
+    family = [_load(0), *_any_of((_AF_UNIX,), answer)]
+    kind = [_load(1), (_AND, 0, 0, _SOCKET_TYPE), *_any_of((_SOCK_STREAM, _SOCK_SEQPACKET), answer)]
+    return _rule(machine, "socketpair", [*family, *kind])
 
 
 def _exactly(machine: str, name: str, wanted: dict[int, int], answer: int) -> list[Instruction]:
