@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from loopx_host.core.errors import Refused, refusal
-from loopx_host.lifecycle.goals.envelope import make_envelope
+from loopx_host.lifecycle.goals.envelope import ENVELOPE_KEY, make_envelope
+from loopx_host.lifecycle.goals.governed_call import sealed_request
 from tests.support.fakes import World, code_of
 from tests.support.invocations import answering, world
 
@@ -76,6 +77,24 @@ def test_a_request_that_is_not_the_one_derived_anew_is_not_sent(
         return []
 
     monkeypatch.setattr(made.plugins, "call", widening)
+
+    assert refused_before_a_start(made, made.invoke) == "envelope_invalid"
+
+
+@pytest.mark.req("X10", "M071")
+@pytest.mark.parametrize(
+    "change", [{"scope": {"goal_id": "g2"}}, {"action": "capability.invoke:weather.other"}, {"request_digest": "x"}]
+)
+def test_an_envelope_that_is_not_the_one_derived_anew_is_not_sent(
+    change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = answering(world())
+
+    def sealed(call: Any, request: Any) -> dict[str, Any]:
+        whole = {**sealed_request(call, request)}
+        return {**whole, ENVELOPE_KEY: {**whole[ENVELOPE_KEY], **change}}  # type: ignore[dict-item]
+
+    monkeypatch.setattr("loopx_host.lifecycle.goals.invoke.sealed_request", sealed)
 
     assert refused_before_a_start(made, made.invoke) == "envelope_invalid"
 
