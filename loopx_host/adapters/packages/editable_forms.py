@@ -189,7 +189,7 @@ def _redirection(statement: ast.stmt) -> Mapping:
 
 
 def _mapped(call: ast.expr) -> Mapping:
-    """Return what one call maps: of editables, of scikit-build-core, or of a module that replaces itself."""
+    """Return what one call maps: of editables or of scikit-build-core."""
     if not isinstance(call, ast.Call):
         return {}
     called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

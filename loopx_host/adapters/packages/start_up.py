@@ -36,13 +36,17 @@ def rows(sites: list[str], coverage: Coverage, watch: Watch) -> list[list[str]]:
     found = [[f"{name} {digest}", f"{name} runs at every start of Python"] for name, digest in customized.items()]
     for site in sites:
         for path in source_trees.path_files(site):
-            if watch.digest(path) is not None:
-                found += _of_file(path, _Lines(site, path, coverage, watch))
+            digest = watch.digest(path)
+            if digest is not None:
+                found += _of_file(path, digest, _Lines(site, path, coverage, watch))
     return found
 
 
-def _of_file(path: str, lines: _Lines) -> Iterator[list[str]]:
+def _of_file(path: str, digest: str, lines: _Lines) -> Iterator[list[str]]:
     text = _text(path)
+    if not text and os.path.getsize(path):
+        yield [f"{lines.shown}: {digest}", f"{lines.shown} is larger than anything that is looked through"]
+        return
     if editable_forms.is_ambiguous(text):
         what, says = lines.whole(text)
         yield [f"{lines.shown}: {what}", f"{lines.shown} has lines that Pythons read differently, and {says}"]

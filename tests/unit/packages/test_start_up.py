@@ -194,3 +194,13 @@ def test_what_runs_at_every_start_counts(site: Path, name: str) -> None:
 
     assert before
     assert rows(site) != before
+
+
+@pytest.mark.req("B22")
+def test_a_file_that_is_too_large_to_look_through_counts_whole(site: Path) -> None:
+    path = write(site / "x.pth", "# filler\n" * 150_000)
+    ((before, _),) = rows(site)
+
+    path.write_text("import os\n" + "# filler\n" * 150_000, "utf-8")
+
+    assert rows(site)[0][0] != before
