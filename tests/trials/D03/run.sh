@@ -7,4 +7,4 @@ mkdist qa-alpha 1.0.0
 mkdist qa-alpha 0.9.0 --infoname '~a_alpha-0.9.0.dist-info' --module '~a_alpha' --script qa-alpha-old
 lx $LIST $JSON; rc0; no_traceback; has qa-alpha
 grep -q '"id": *"[~-]' "$W/out" && bad "an id starts with ~ or -" || ok "no id starts with ~ or -"
-grep -q '0.9.0' "$W/out" && bad "the leftover's version is offered" || ok "the leftover's version is not offered"
+grep -qF '"0.9.0"' "$W/out" && bad "the leftover's version is offered" || ok "the leftover's version is not offered"
