@@ -262,7 +262,29 @@ def test_the_platform_has_one_name(world: World) -> None:
 
 
 def test_the_command_that_puts_a_distribution_back_names_its_version(world: World) -> None:
-    assert "vane==1.5" in world.port.pip_command({"name": "vane", "version": "1.5"})
+    assert "vane==1.5" in str(world.port.pip_command({"name": "vane", "version": "1.5"}))
+
+
+@pytest.mark.parametrize(
+    ("name", "version"),
+    [
+        ("--index-url=http://127.0.0.1:9", "1.0"),
+        ("-r", "1.0"),
+        ("vane @ http://127.0.0.1:9/vane.whl#", "1.0"),
+        ("../vane", "1.0"),
+        ("vane[extra]", "1.0"),
+        ("vane", "1.0; python_version > '3'"),
+        ("vane", "1.0 --pre"),
+        ("vane\n", "1.0"),
+        ("vane", "1.0\n"),
+        ("", "1.0"),
+        ("vane", ""),
+    ],
+)
+def test_what_pip_would_not_take_for_a_name_and_a_version_makes_no_command(
+    world: World, name: str, version: str
+) -> None:
+    assert world.port.pip_command({"name": name, "version": version}) is None
 
 
 def test_a_program_that_is_required_and_is_not_there_is_none(world: World) -> None:

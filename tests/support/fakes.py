@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import Interrupted, Refused, refusal
+from loopx_host.core.names import is_pinned
 from loopx_host.lifecycle.dispatch.package_command import PackageCommandRequest, package_command
 from loopx_host.lifecycle.dispatch.ports import Judging, Plugins, References
 from loopx_host.lifecycle.dispatch.run import RunRequest, run
@@ -177,8 +178,9 @@ class MemoryPackages:
         said = dict(self.prerequisites.values())
         return said[program] if ask else None
 
-    def pip_command(self, owner: Distribution, launcher: str | None = None) -> str:  # noqa: ARG002 (the port's)
-        return f"pip install {owner['name']}=={owner['version']}"
+    def pip_command(self, owner: Distribution, launcher: str | None = None) -> str | None:  # noqa: ARG002 (the port's)
+        pinned = is_pinned(owner["name"], owner["version"])
+        return f"pip install {owner['name']}=={owner['version']}" if pinned else None
 
     def touched(self, identity: RuntimeIdentity) -> list[str]:
         is_same = self._taken.get(identity.digest) == (self.programs, self.interpreter)

@@ -144,7 +144,7 @@ class InstalledPackages:
         rows = _differing(then, hashed(self._taken.get(now.digest, ({}, 0))[0]))
         return [row for row in rows if not row.rpartition(" (")[0].endswith(ignored)]
 
-    def pip_command(self, owner: Distribution, launcher: str | None = None) -> str:
+    def pip_command(self, owner: Distribution, launcher: str | None = None) -> str | None:
         """Return the command that would put a distribution back (see the port)."""
         from loopx_host.adapters.packages.owners import pip_command
 

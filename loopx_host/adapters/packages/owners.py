@@ -8,6 +8,7 @@ import sys
 
 from loopx_host.adapters.files import bounded
 from loopx_host.adapters.packages import distributions, shebang, source_trees
+from loopx_host.core.names import is_pinned
 from loopx_host.lifecycle.extensions.identity import MODULE
 
 TYPE_CHECKING = False
@@ -31,8 +32,13 @@ def find_owner(launcher: Launcher, places: list[str]) -> Installed | None:
     return None
 
 
-def pip_command(distribution: Distribution, launcher: str | None = None) -> str:
-    """Return the command that puts `distribution` back into the environment of `launcher`, or of loopx itself."""
+def pip_command(distribution: Distribution, launcher: str | None = None) -> str | None:
+    """Return the command that puts `distribution` back into the environment of `launcher`, or of loopx itself.
+
+    None where its name or version is none that an index could know.
+    """
+    if not is_pinned(distribution["name"], distribution["version"]):
+        return None
     from_files = ["--no-index", "--find-links", "dist"] if distribution["name"].startswith(_TRAIN) else []
     pinned = f"{distribution['name']}=={distribution['version']}"
     return shlex.join([_interpreter_beside(launcher), "-m", "pip", "install", *from_files, pinned])

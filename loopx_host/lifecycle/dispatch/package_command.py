@@ -6,6 +6,7 @@ from loopx_host.core.errors import refusal
 from loopx_host.lifecycle.dispatch.call_provider import refuse_when_off
 from loopx_host.lifecycle.extensions.activation import Activation
 from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
+from loopx_host.lifecycle.extensions.refusals import not_installed
 from loopx_host.lifecycle.extensions.state import BadEntry, State
 
 TYPE_CHECKING = False
@@ -63,14 +64,7 @@ def package_command(request: PackageCommandRequest, ports: PackageCommandPorts) 
     member = next((member for member in ports.discovery.train() if name in member["commands"]), None)
     if member is None:
         return None
-    command = packages.pip_command({"name": member["distribution"], "version": member["version"]})
-    raise refusal(
-        "package_not_installed",
-        name,
-        f"the command `{name}` comes with the package {member['distribution']}, which is not installed",
-        hint=f"bring it with: {command}",
-        install_package=command,
-    )
+    raise not_installed(name, f"the command `{name}`", member, packages)
 
 
 def _checked(name: str, entry: Entry, document: dict[str, object]) -> dict[str, object]:

@@ -87,7 +87,9 @@ def _extension_rows(entry: Entry, packages: Packages) -> list[Check]:
     owner = entry.active.raw.get("distribution")
     if now.verdict == "entrypoint_missing" and owner:
         pin = entry.active.launcher
-        row["install_package"] = packages.pip_command(owner, pin["path"] if pin else None)
+        command = packages.pip_command(owner, pin["path"] if pin else None)
+        if command is not None:
+            row["install_package"] = command
     return [row]
 
 

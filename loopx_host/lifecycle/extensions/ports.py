@@ -124,10 +124,10 @@ class Packages(Protocol):
         """Name the files and libraries that differ from the identity `proved`, as far as they are remembered."""
         ...
 
-    def pip_command(self, owner: Distribution, launcher: str | None = None) -> str:
+    def pip_command(self, owner: Distribution, launcher: str | None = None) -> str | None:
         """Return the command that would put a distribution back, into the environment `launcher` lies in.
 
-        It is shown to a person and never run.
+        It is shown to a person and never run. None for a name or version that is none.
         """
         ...
 

@@ -9,8 +9,10 @@ if TYPE_CHECKING:
     from loopx_host.core.errors import Refused
     from loopx_host.documents.doctor import Doctor
     from loopx_host.lifecycle.extensions.identity import Launcher
+    from loopx_host.lifecycle.extensions.ports import Packages
     from loopx_host.lifecycle.extensions.probe import Probe
     from loopx_host.lifecycle.extensions.process import Ended
+    from loopx_host.registry.catalog import TrainMember
 
 
 _NAMED = 5  # how many changed files a refusal names
@@ -35,6 +37,18 @@ def changed_during_run(extension_id: str, changed: list[str], ended: Ended) -> R
         hint="prove what is installed now, then repeat the request",
         next_command=("extension", "doctor", extension_id, "--execute"),
         containment=ended.containment,
+    )
+
+
+def not_installed(subject: str, what: str, member: TrainMember, packages: Packages) -> Refused:
+    """Return the refusal of `what` comes with a package of the release train that is not there."""
+    command = packages.pip_command({"name": member["distribution"], "version": member["version"]})
+    return refusal(
+        "package_not_installed",
+        subject,
+        f"{what} comes with the package {member['distribution']}, which is not installed",
+        hint=f"bring it with: {command}",
+        install_package=command,
     )
 
 

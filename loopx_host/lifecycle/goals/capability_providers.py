@@ -6,6 +6,7 @@ from loopx_host.core.errors import refusal
 from loopx_host.core.permissions import may_write
 from loopx_host.core.text import one_line
 from loopx_host.lifecycle.extensions.readiness import readiness, why_not_ready
+from loopx_host.lifecycle.extensions.refusals import not_installed
 from loopx_host.lifecycle.extensions.state import BadEntry
 from loopx_host.lifecycle.goals.v0_call import is_v0
 
@@ -176,14 +177,7 @@ def _absent(capability_id: str, shown: str, ports: ChoicePorts) -> Refused:
     )
     if member is None:
         return _unavailable(shown, [])
-    command = ports.packages.pip_command({"name": member["distribution"], "version": member["version"]})
-    return refusal(
-        "package_not_installed",
-        shown,
-        f"capability `{shown}` comes with the package {member['distribution']}, which is not installed",
-        hint=f"bring it with: {command}",
-        install_package=command,
-    )
+    return not_installed(shown, f"capability `{shown}`", member, ports.packages)
 
 
 def _declares(declares: Declares, capability_id: str) -> bool:

@@ -124,6 +124,20 @@ def test_what_is_missing_is_named_with_the_command_that_brings_its_package(here:
     assert row["install_package"].endswith("-m pip install subject-package==1.2")
 
 
+def test_an_export_that_somebody_wrote_brings_no_option_of_pip_into_a_command(here: Loopx, elsewhere: Loopx) -> None:
+    installed(here)
+    path = exported(here)
+    document = json.loads(path.read_text())
+    document["extensions"][0]["manifest_path"] = "/nowhere/extension.toml"
+    document["extensions"][0]["distribution"] = {"name": "--index-url=http://127.0.0.1:9", "version": "1.0"}
+    path.write_text(json.dumps(document))
+
+    answer = restore(elsewhere, path)
+
+    (row,) = answer.document["extensions"]
+    assert (row["status"], row["install_package"]) == ("refused", None)
+
+
 def test_restoring_again_changes_nothing(here: Loopx, elsewhere: Loopx) -> None:
     subject = installed(here)
     path = exported(here)

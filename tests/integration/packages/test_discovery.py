@@ -171,6 +171,16 @@ def test_of_two_copies_of_one_distribution_the_first_is_offered_and_the_other_sh
         assert (row["code"], row["commands"], row["next_command"]) == ("distribution_shadowed", [], None)
 
 
+@pytest.mark.req("X4")
+def test_a_command_that_only_a_shadowed_copy_advertises_is_nobodys(overlaid: Environment) -> None:
+    (first, *_) = overlaid.offers()
+
+    refused = overlaid("roar")
+
+    assert first["commands"] == []
+    assert (refused.status, refused.code) == (EXIT_REFUSED, "unknown_command")
+
+
 @pytest.mark.req("M049")
 def test_which_copy_is_the_first_is_decided_by_the_search_path(overlaid: Environment) -> None:
     overlaid.look_in(*reversed(overlaid.sites))

@@ -354,6 +354,18 @@ def test_a_binding_to_what_is_not_here_is_refused_and_says_how_it_differs(drifte
     assert (receipt["ok"], receipt["complete"], world.bindings.data) == (False, False, None)
 
 
+@pytest.mark.req("X17")
+def test_a_binding_to_a_command_that_no_package_carries_here_is_not_made_again() -> None:
+    world, document = bound_there()
+    world.packages.is_owned = False
+
+    preview, receipt = made(world, document, execute=False), made(world, document)
+
+    for answered in (preview, receipt):
+        assert (binding_row(answered)["status"], binding_row(answered)["code"]) == ("refused", "provider_unowned")
+    assert (receipt["complete"], world.bindings.data) == (False, None)
+
+
 def test_another_binding_of_the_same_goal_is_left_alone() -> None:
     world, document = bound_there()
     world.bind(operations=["inspect"])
