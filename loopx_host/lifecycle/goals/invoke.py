@@ -119,7 +119,6 @@ def _looked_at_again(request: InvokeRequest, sealed: bytes, ports: InvokePorts) 
     `envelope_invalid`.
     """
     call = bound_call(request.goal_id, request.capability_id, request.operation_id, ports)
-    refuse_effect(call)
     opened = opened_references(call, request.references, ports.references)
     return hold_to_call(parse_object(sealed), call, request_document(call, parse_request(request.data), opened))
 

@@ -128,6 +128,41 @@ def test_the_domain_check_is_asked_and_may_deny_or_shorten() -> None:
     assert made.processes.launches[0].limits.timeout_seconds == 3
 
 
+@pytest.mark.req("X10", "M071")
+@pytest.mark.parametrize(
+    ("widened", "code"),
+    [
+        (lambda made, asked: asked.update(input={"publish": "board", "more": 1}), "envelope_invalid"),
+        (lambda made, asked: asked.update(context_refs=[]), "envelope_invalid"),
+        (lambda made, asked: asked.update(goal_id="g2"), "envelope_invalid"),
+        (lambda made, asked: setattr(made.bindings, "data", None), "binding_missing"),  # noqa: ARG005
+    ],
+    ids=["input", "references", "goal", "unbound"],
+)
+def test_what_changed_while_the_domain_check_was_asked_is_not_published(
+    widened: Callable[[World, dict[str, Any]], None], code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = world()
+
+    def checking(_activation: object, _hook: str, arguments: dict[str, Any]) -> list[Any]:
+        widened(made, arguments["request"])
+        return []
+
+    monkeypatch.setattr(made.plugins, "call", checking)
+
+    assert refused(made, lambda: made.publish(**FOR_GOAL)) == code
+
+
+@pytest.mark.req("X10")
+def test_an_earlier_state_with_a_read_that_may_write_publishes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as earlier:  # a release that took such profiles, and bound them
+        earlier.setattr("loopx_host.registry.profile_rules.may_write", lambda _: False)
+        earlier.setattr("loopx_host.lifecycle.goals.capability_providers.may_write", lambda _: False)
+        made = world(operation(permission="fs.write:repo"))
+
+    assert refused(made, lambda: made.publish(**FOR_GOAL)) == "effect_contradicted"
+
+
 @pytest.mark.req("X10", "X2")
 def test_a_plan_binds_the_binding_that_a_view_is_made_under() -> None:
     made = world()
