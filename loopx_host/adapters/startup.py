@@ -10,6 +10,7 @@ import platform
 import sys
 import time
 
+from loopx_host.adapters import interpreter
 from loopx_host.core.errors import refusal
 from loopx_host.documents.performance_diagnosis import performance_diagnosis
 
@@ -115,16 +116,25 @@ def _modules(route: str) -> int:
 
 def _run(words: tuple[str, ...], errors: int) -> None:
     """Run this interpreter to its end with standard error given. Raises Refused `start_up_failed`."""
+    program = _interpreter()
     null = os.open(os.devnull, os.O_RDWR)
     try:
         actions = [(os.POSIX_SPAWN_DUP2, given, own) for own, given in ((0, null), (1, null), (2, errors))]
-        pid = os.posix_spawn(sys.executable, [sys.executable, *words], os.environ, file_actions=actions)
+        pid = os.posix_spawn(program, [program, *words], os.environ, file_actions=actions)
     finally:
         os.close(null)
     _, status = os.waitpid(pid, 0)
     if status != 0:
-        summary = f"{sys.executable} {' '.join(words)} ended with status {status}"
-        raise refusal("start_up_failed", sys.executable, summary)
+        summary = f"{program} {' '.join(words)} ended with status {status}"
+        raise refusal("start_up_failed", program, summary)
+
+
+def _interpreter() -> str:
+    """Return the program whose start is measured. Raises Refused `start_up_failed`."""
+    program = interpreter.likeliest()
+    if program is None:
+        raise refusal("start_up_failed", "sys.executable", f"no interpreter was found: {interpreter.named()}")
+    return program
 
 
 def _since_process_start_ms() -> float | None:
@@ -141,7 +151,7 @@ def _since_process_start_ms() -> float | None:
 def _environment() -> Machine:
     return {
         "python": platform.python_version(),
-        "interpreter": sys.executable,
+        "interpreter": _interpreter(),
         "in_virtual_environment": sys.prefix != sys.base_prefix,
         "bytecode_written": not sys.dont_write_bytecode,
         "system": f"{platform.system()} {platform.release()}",

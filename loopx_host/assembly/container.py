@@ -53,9 +53,10 @@ class Settings:
 
     `containment` names the level at which providers run or else do not run; without it, it is the default one. With
     `no_extensions` nothing that an extension brought is run. `waiting` hears of long runs (see `ProcessRunner`).
+    `kept_root` is the runtime root where none was given, for a program that may change its environment meanwhile.
     """
 
-    __slots__ = ("containment", "no_extensions", "runtime_root", "state_file", "waiting")
+    __slots__ = ("containment", "kept_root", "no_extensions", "runtime_root", "state_file", "waiting")
 
     def __init__(
         self,
@@ -65,12 +66,19 @@ class Settings:
         containment: str | None = None,
         no_extensions: bool = False,
         waiting: Callable[[float], None] | None = None,
+        kept_root: str | None = None,
     ) -> None:
+        self.kept_root = kept_root
         self.state_file = state_file
         self.runtime_root = runtime_root
         self.containment = containment
         self.no_extensions = no_extensions
         self.waiting = waiting
+
+    @property
+    def root(self) -> str | None:
+        """The runtime root that was given or kept; None for that of the environment."""
+        return self.runtime_root or self.kept_root
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -137,7 +145,7 @@ class Container:
         from loopx_host.adapters.files.state_store import FileStateStore
 
         settings = self.settings
-        return FileStateStore.at(settings.state_file, settings.runtime_root, self.interrupts.check)
+        return FileStateStore.at(settings.state_file, settings.root, self.interrupts.check)
 
     @lazy
     def bindings(self) -> FileStateStore:
@@ -145,16 +153,14 @@ class Container:
         from loopx_host.adapters.files.state_store import FileStateStore
 
         settings = self.settings
-        return FileStateStore.beside(
-            settings.state_file, settings.runtime_root, "bindings.json", self.interrupts.check
-        )
+        return FileStateStore.beside(settings.state_file, settings.root, "bindings.json", self.interrupts.check)
 
     @lazy
     def projections(self) -> FileProjections:
         """The views that extensions published."""
         from loopx_host.adapters.files.projections import FileProjections
 
-        return FileProjections.at(self.settings.state_file, self.settings.runtime_root)
+        return FileProjections.at(self.settings.state_file, self.settings.root)
 
     @lazy
     def references(self) -> LocalReferences:
@@ -270,7 +276,11 @@ class Container:
 
     @lazy
     def judging(self) -> ForkedJudge:
-        """Third parties' schemas, judged in a child."""
+        """Third parties' schemas, judged in a child: of this process, or of the helper of an embedding program."""
+        if self.supervisors is not None:
+            from loopx_host.adapters.process.warm_judge import WarmJudge
+
+            return WarmJudge(self.supervisors)
         from loopx_host.adapters.process.judge import ForkedJudge
 
         return ForkedJudge(self.interrupts)

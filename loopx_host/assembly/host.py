@@ -22,7 +22,8 @@ class Host:
     Requests and receipts are plain dictionaries, the same documents the command line prints. A refusal
     raises `Refused`, whose `document` is the error document. The host handles no signal, never becomes a
     subreaper and never waits for a child it did not start: a helper process, started at the first run and gone
-    with this program, supervises each run. It may be used from several threads, and as a context manager.
+    with this program, supervises each run and is no child of it. It may be used from several threads, green ones
+    among them, and as a context manager.
 
     >>> host = Host.open(state_file="/srv/app/loopx.json")  # doctest: +SKIP
     >>> host.run("loopx-text-stats", {"schema_version": "…", "text": "hello"})["provider_result"]  # doctest: +SKIP
@@ -41,13 +42,21 @@ class Host:
         `containment` demands a level, as ``--containment`` does.
 
         Without arguments the state is the one the command line uses: ``LOOPX_RUNTIME_ROOT``, else the
-        platform's state directory.
+        platform's state directory. Which one that is, is settled here: what the program does to its environment or
+        current directory later changes nothing.
         """
+        from loopx_host.adapters.files import paths
         from loopx_host.adapters.process.warm import WarmSupervisors as Supervisors
         from loopx_host.assembly.load_ahead import load_ahead
 
         load_ahead()
-        return cls(Settings(state_file, runtime_root, containment=containment), Supervisors())
+        settings = Settings(
+            paths.absolute(state_file) if state_file else state_file,
+            paths.absolute(runtime_root) if runtime_root else runtime_root,
+            containment=containment,
+            kept_root=None if state_file or runtime_root else _present_root(),
+        )
+        return cls(settings, Supervisors())
 
     def close(self) -> None:
         """End the helper process; the next run starts another."""
@@ -83,6 +92,16 @@ class Host:
 
     def _refusals(self) -> _Repeating:
         return _Repeating(self._settings.options)
+
+
+def _present_root() -> str | None:
+    """Return the runtime root of the environment as it is now; None where it has none, which each call refuses."""
+    import os
+
+    from loopx_host.adapters.files import paths
+
+    root = paths.runtime_root()
+    return root if os.path.isabs(root) else None
 
 
 class _Repeating:

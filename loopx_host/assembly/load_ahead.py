@@ -13,8 +13,6 @@ def load_ahead() -> None:
     import glob  # noqa: F401
     import json  # noqa: F401
     import pwd  # noqa: F401
-    import socket  # noqa: F401
-    import subprocess  # noqa: F401
 
     import importlib_metadata
     import jsonschema_rs  # noqa: F401
@@ -34,6 +32,7 @@ def load_ahead() -> None:
     import loopx_host.adapters.process.run_spec
     import loopx_host.adapters.process.runner
     import loopx_host.adapters.process.supervisor
+    import loopx_host.adapters.process.warm_judge
     import loopx_host.documents.parts
     import loopx_host.lifecycle.dispatch.run
     import loopx_host.lifecycle.dispatch.schemas

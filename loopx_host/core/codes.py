@@ -23,6 +23,7 @@ CODES: dict[str, tuple[int, str, str]] = {
     "interrupted": (130, "interrupted", RETRY),
     "start_up_failed": (2, "invalid_request", NONE),
     "no_processes": (75, "try_again", RETRY),
+    "interpreter_not_found": (2, "invalid_request", GIVEN),
     "internal_error": (70, "internal_error", NONE),
     # the request
     "input_unreadable": (2, "invalid_request", NONE),

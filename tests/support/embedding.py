@@ -11,7 +11,7 @@ from typing import Any
 from tests.support.cli import PATIENCE_SECONDS, Loopx, Place
 
 PREAMBLE = """\
-import ctypes, json, os, signal, subprocess, sys, threading
+import ctypes, json, os, select, signal, subprocess, sys, threading
 from loopx_host import Host, Refused
 host = Host.open(state_file={state!r})
 place = {place!r}

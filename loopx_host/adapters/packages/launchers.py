@@ -53,9 +53,13 @@ def _launcher(kind: str, path: str, runtime: Runtime) -> Launcher:
 
 
 def _interpreter() -> str:
-    if not sys.executable:
-        raise refusal("entrypoint_path", "python", "the interpreter that runs loopx does not know its own path")
-    return sys.executable
+    from loopx_host.adapters import interpreter
+
+    program = interpreter.likeliest()
+    if program is None:
+        summary = f"no interpreter for a Python module was found: {interpreter.named()}"
+        raise refusal("entrypoint_path", "sys.executable", summary)
+    return program
 
 
 def _keepable(launcher: Launcher) -> Launcher:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 
+from loopx_host.adapters import interpreter
 from loopx_host.adapters.files import bounded
 from loopx_host.adapters.packages import distributions, shebang, source_trees
 from loopx_host.core.names import is_pinned
@@ -46,7 +46,7 @@ def pip_command(distribution: Distribution, launcher: str | None = None) -> str 
 
 def _interpreter_beside(launcher: str | None) -> str:
     beside = os.path.join(os.path.dirname(launcher), "python3") if launcher else ""
-    return beside if beside and shebang.is_program(beside) else sys.executable
+    return beside if beside and shebang.is_program(beside) else interpreter.likeliest() or "python3"
 
 
 def _mentions(launcher: Launcher) -> tuple[bytes, ...]:

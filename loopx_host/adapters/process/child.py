@@ -29,7 +29,7 @@ class Pipes:
         self.theirs: list[int] = []
         try:
             for index in range(reads + writes):
-                reading, writing = os.pipe()
+                reading, writing = descriptors.pipe()
                 self.theirs.append(reading if index < reads else writing)
                 self.ours.append(writing if index < reads else reading)
         except OSError:
@@ -125,7 +125,9 @@ class Child:
     def kill(self) -> None:
         """Kill it unless it has ended: the number of one whose status somebody took may be another's by now."""
         try:
-            if not self.has_ended():
+            if self.descriptor >= 0:
+                signal.pidfd_send_signal(self.descriptor, signal.SIGKILL)
+            elif not self.has_ended():
                 os.kill(self.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass

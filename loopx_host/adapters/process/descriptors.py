@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 CHUNK_BYTES = 1 << 16
+_LAST_STANDARD = 2
+_SAYS_END = getattr(
+    select, "POLLRDHUP", 0
+)  # that a socket's other side will say no more; a pipe's is told in any case
 
 
 def ready(
@@ -25,13 +29,52 @@ def ready(
     Waits for the first of them, for `seconds` at most (None: for ever); none of them then. A negative one is
     nobody's and is left out.
     """
+    if not hasattr(select, "poll"):
+        return _selected(reading, writing, seconds)
     waiter = select.poll()
-    for descriptors, events in ((reading, select.POLLIN), (writing, select.POLLOUT), (ending, 0)):
+    for descriptors, events in ((reading, select.POLLIN), (writing, select.POLLOUT), (ending, _SAYS_END)):
         for descriptor in descriptors:
             if descriptor >= 0:
                 waiter.register(descriptor, events)
     patience = None if seconds is None else max(0, int(seconds * 1000 + 0.999))  # not less, or the caller spins
     return {descriptor for descriptor, _ in waiter.poll(patience)}
+
+
+def _selected(reading: Iterable[int], writing: Iterable[int], seconds: float | None) -> set[int]:
+    """The same where green threads took `poll` away and put a `select` of theirs in its place."""
+    to_read, to_write = ([descriptor for descriptor in some if descriptor >= 0] for some in (reading, writing))
+    readable, writable, _ = select.select(to_read, to_write, [], None if seconds is None else max(0.0, seconds))
+    return {*readable, *writable}
+
+
+def pipe() -> tuple[int, int]:
+    """Return both ends of a new pipe, neither of them in the place of a standard stream. Raises OSError."""
+    reading, writing = os.pipe()
+    try:
+        reading = above_standard(reading)
+    except OSError:
+        os.close(writing)
+        raise
+    try:
+        return reading, above_standard(writing)
+    except OSError:
+        os.close(reading)
+        raise
+
+
+def above_standard(descriptor: int) -> int:
+    """Return a descriptor of the same thing that is no standard stream's: somebody may print to those.
+
+    A program that closed its standard streams gets their numbers next. Raises OSError, and closes it then.
+    """
+    if descriptor > _LAST_STANDARD:
+        return descriptor
+    import fcntl
+
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _LAST_STANDARD + 1)
+    finally:
+        os.close(descriptor)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

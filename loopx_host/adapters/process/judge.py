@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DEADLINE_SECONDS = 5.0
 MEMORY_BYTES = 512 * 1024 * 1024  # beyond what the process has when it forks
-_ANSWER_BYTES = 1 << 20
+ANSWER_BYTES = 1 << 20
 
 
 class ForkedJudge:
@@ -74,7 +74,7 @@ class ForkedJudge:
             summary = f"no process could be started to judge by a schema: {error.strerror}"
             raise refusal("no_processes", "schema", summary) from None
         try:
-            return _parsed(self._heard(child.pipes.ours[0]))
+            return parsed(self._heard(child.pipes.ours[0]))
         finally:
             child.end()
 
@@ -83,9 +83,9 @@ class ForkedJudge:
         from loopx_host.adapters.process.descriptors import read_all
 
         if self._interrupts is None:
-            return read_all(answer, seconds=self._deadline_seconds, at_most=_ANSWER_BYTES) or b""
+            return read_all(answer, seconds=self._deadline_seconds, at_most=ANSWER_BYTES) or b""
         with self._interrupts.waiting():
-            return read_all(answer, seconds=self._deadline_seconds, at_most=_ANSWER_BYTES) or b""
+            return read_all(answer, seconds=self._deadline_seconds, at_most=ANSWER_BYTES) or b""
 
 
 def _answer(answer: int, work: Callable[[], object]) -> None:
@@ -94,11 +94,11 @@ def _answer(answer: int, work: Callable[[], object]) -> None:
 
     for number in (signal.SIGINT, signal.SIGQUIT):  # a terminal sends these to both; the parent decides
         signal.signal(number, signal.SIG_IGN)
-    _bound_memory()
+    bound_memory()
     write_all(answer, json.dumps(work()).encode("ascii"))
 
 
-def _bound_memory() -> None:
+def bound_memory() -> None:
     """Allow this child a bounded amount of address space more than it was forked with; no core file."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
@@ -112,7 +112,8 @@ def _bound_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
 
 
-def _parsed(data: bytes) -> object:
+def parsed(data: bytes) -> object:
+    """Return an answer that was written as JSON; None for what is no answer."""
     try:
         return json.loads(data)
     except ValueError:

@@ -204,7 +204,7 @@ class _ProviderToBe:
         null = os.open(os.devnull, os.O_RDWR)
         for target in range(_FIRST_OTHER):
             os.dup2(null, target)
-        for number in _others():
+        for number in others():
             if number != kept:
                 os.close(number)
 
@@ -233,11 +233,11 @@ def _close_on_exec() -> None:
     try:
         kernel.close_range_on_exec(_FIRST_OTHER)
     except (OSError, ImportError, AttributeError):  # before Linux 5.11, or not Linux
-        for number in _others():
+        for number in others():
             os.set_inheritable(number, False)
 
 
-def _others() -> list[int]:
+def others() -> list[int]:
     """Return the open descriptors beyond the standard streams."""
     try:
         numbers = [int(name) for name in os.listdir("/proc/self/fd")]

@@ -1,4 +1,4 @@
-"""The helper process of `warm`: forks a supervisor for each run, and ends with the program it serves."""
+"""The helper process of `warm`: forks a process for each order, and ends with the program it serves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gc
 import json  # noqa: F401 (loaded once here, not again in every fork)
 import os
 import signal
-import socket
 
 from loopx_host.adapters.process import (
     bytecode,  # noqa: F401 (loaded once here, not again in every fork)
@@ -20,24 +19,43 @@ from loopx_host.adapters.process import (
     seccomp,
     spawn,
     system_files,
+    warm_judge,
 )
+from loopx_host.adapters.process.helper_process import CONTROL, JUDGE, RUN
+from loopx_host.adapters.process.local_sockets import LocalSocket
 from loopx_host.adapters.process.run_spec import RunSpec, is_whole
 from loopx_host.adapters.process.supervisor import detach, serve
 
+_WORD_BYTES, _DESCRIPTORS = 16, 2
+_A_RUN, _A_JUDGE = b"r", b"j"
 
-def main(control_descriptor: int) -> None:
-    """Serve runs, which arrive as pairs of descriptors (specification, report), until nobody can send more."""
-    host = os.getppid()
+
+def main(host: int) -> None:
+    """Serve the orders of the process `host`, each with descriptors, until nobody can send more."""
+    _let_go()
     kernel.be_called("run-helper")
-    with socket.socket(fileno=control_descriptor) as control:
-        control.set_inheritable(False)
-        _Helper(control, host).serve()
+    control = LocalSocket(CONTROL)
+    own = descriptors.of_process(os.getpid())
+    control.send_with(b"hello", [own] if own >= 0 else [])
+    if own >= 0:
+        os.close(own)
+    _Helper(control, host).serve()
+
+
+def _let_go() -> None:
+    """Leave what the program had at the moment of the start: its session, its directory, open descriptors."""
+    os.setsid()
+    os.chdir("/")
+    os.set_inheritable(CONTROL, False)
+    for number in spawn.others():
+        if number != CONTROL:
+            os.close(number)
 
 
 class _Helper:
-    """Keeps one supervisor ahead of the runs: forked and detached already, it waits at the control socket."""
+    """Keeps one process ahead of the orders: forked and detached already, it waits at the control socket."""
 
-    def __init__(self, control: socket.socket, host: int) -> None:
+    def __init__(self, control: LocalSocket, host: int) -> None:
         self._control = control
         self._host = host
         self._is_open = True
@@ -59,7 +77,8 @@ class _Helper:
             # Of the socket only its end is news here: what comes over it is for the supervisor that waits.
             ready = descriptors.ready((self._woken, self._taken), ending=(control,) if self._is_open else ())
             if self._taken in ready:
-                os.read(self._taken, 1)
+                if os.read(self._taken, 1) == _A_JUDGE:
+                    warm_judge.load()  # once here, from now on, not again in every fork
                 self._fork()
             if self._woken in ready:
                 self._reap()
@@ -67,21 +86,26 @@ class _Helper:
                 self._is_open = False
 
     def _fork(self) -> None:
-        pid = child.fork(self._wait_for_run)
+        pid = child.fork(self._wait_for_order)
         self._supervisors.add(pid)
         self._waiting = pid
 
-    def _wait_for_run(self) -> None:
-        """Take the next run, and attend it; ends with the program that would send one."""
+    def _wait_for_order(self) -> None:
+        """Take the next order, and carry it out; ends with the program that would send one."""
         detach(self._control.fileno(), self._take)
         spawn.not_default()
-        _, pair, _, _ = socket.recv_fds(self._control, 1, 2)
-        if len(pair) != 2:  # noqa: PLR2004
+        order, given = self._control.receive_with(_WORD_BYTES, _DESCRIPTORS)
+        if not given:
             return
-        os.write(self._take, b".")
+        os.write(self._take, _A_JUDGE if order == JUDGE else _A_RUN)
         os.close(self._take)
         self._control.close()
-        told, report = pair
+        if order == JUDGE:
+            warm_judge.serve(given[0])
+        elif order == RUN:
+            self._attend(*given)
+
+    def _attend(self, told: int, report: int) -> None:
         spec = descriptors.read_all(told, until=is_whole)
         if spec is not None and is_whole(spec):  # else the program gave the run up before it had told all of it
             serve(RunSpec.unpacked(spec), told, report, self._host)

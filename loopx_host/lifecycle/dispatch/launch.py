@@ -46,7 +46,7 @@ def run_launch(
         program,
         args=program.runtime.args,
         cache=packages.bytecode_cache(program.bytecode_key),
-        seconds=declared if seconds is None else min(declared, seconds),
+        seconds=declared if seconds is None else max(0.0, min(declared, seconds)),
         stdin=request,
         permissions=granted.permissions,
         references=granted.references,

@@ -50,6 +50,8 @@ def test_a_run_after_the_waiting_supervisor_was_killed_is_run_by_another(loopx: 
     told = embed(
         loopx,
         """
+        import ctypes
+        assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # so that the helper, an orphan, is a child of this one
         first = host.run("echo", {"n": 1})["provider_result"]
         (helper,) = children(os.getpid())
         killed = children(helper)
@@ -128,20 +130,20 @@ def test_a_child_forked_while_a_thread_holds_the_helper_does_not_wait_for_that_t
     told = embed(
         loopx,
         """
-        import socket
-        send, inside, go_on = socket.send_fds, threading.Event(), threading.Event()
+        from loopx_host.adapters.process.local_sockets import LocalSocket
+        send, inside, go_on = LocalSocket.send_with, threading.Event(), threading.Event()
         def send_slowly(*arguments):
             inside.set()
             go_on.wait()
             return send(*arguments)
 
-        socket.send_fds = send_slowly
+        LocalSocket.send_with = send_slowly
         thread = threading.Thread(target=host.run, args=("echo", {}))
         thread.start()
         inside.wait()
         pid = os.fork()
         if pid == 0:
-            socket.send_fds = send
+            LocalSocket.send_with = send
             signal.alarm(30)
             os._exit(0 if host.run("echo", {})["ok"] else 3)
         _, status = os.waitpid(pid, 0)
