@@ -1,8 +1,9 @@
-"""Shared by all tests: hypothesis profiles, and the report of requirement rows without a passing test."""
+"""Shared by all tests: hypothesis profiles, rows that CI never skips, and the report of rows that no test proves."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 
 import hypothesis
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from tests.support import requirements
 
 PROPERTY = "req"
+# What these rows need can be installed or had everywhere CI runs; a skip there would be a proof nobody has.
+NEVER_SKIPPED_IN_CI = {"X14", "B11"}
 
 hypothesis.settings.register_profile("ci", max_examples=50, deadline=None, derandomize=True, database=None)
 hypothesis.settings.register_profile("nightly", max_examples=1000, deadline=None, derandomize=True, database=None)
@@ -31,6 +34,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for marker in item.iter_markers("req"):
             item.user_properties += [(PROPERTY, row) for row in marker.args]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    rows = NEVER_SKIPPED_IN_CI & rows_of([item])
+    if rows and report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI") == "true":
+        report.outcome = "failed"
+        report.longrepr = f"{', '.join(sorted(rows))} must be proved in CI, and this was skipped: {report.longrepr}"
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

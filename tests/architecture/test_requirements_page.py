@@ -100,3 +100,38 @@ def test_the_option_prints_rows_without_a_passing_test(pytester: pytest.Pytester
     missing = ended.outlines[next(i for i, line in enumerate(ended.outlines) if line.startswith("not proved: "))]
     assert {"X2", "X3"} <= set(missing.split())
     assert not {"X1", "M004"} & set(missing.split())
+
+
+@pytest.mark.parametrize("row", ["X14", "B11"])
+@pytest.mark.parametrize(("ci", "outcome"), [("true", "failed"), ("", "skipped")], ids=["CI", "elsewhere"])
+def test_a_skip_of_a_row_that_ci_has_to_prove_fails_there(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, row: str, ci: str, outcome: str
+) -> None:
+    monkeypatch.setenv("CI", ci)
+    pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text("utf-8"))
+    pytester.makeini(f"[pytest]\nmarkers =\n    req(*ids): rows\npythonpath = {ROOT}\n")
+    pytester.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.fixture
+        def tool() -> None:
+            pytest.skip("there is no such tool")
+
+        @pytest.mark.req("{row}")
+        @pytest.mark.skipif(True, reason="not here")
+        def test_marked() -> None: ...
+
+        @pytest.mark.req("X1", "{row}")
+        def test_found_out_later(tool: None) -> None: ...
+
+        @pytest.mark.req("X1")
+        def test_of_another_row(tool: None) -> None: ...
+        """
+    )
+
+    ended = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+
+    counts = ended.parseoutcomes()
+    failed = counts.get("failed", 0) + counts.get("errors", 0)
+    assert (failed, counts.get("skipped", 0)) == ((2, 1) if outcome == "failed" else (0, 3))
