@@ -81,7 +81,7 @@ def credential_shapes() -> list[tuple[str, Pattern[str]]]:
         (
             "private-key",
             (
-                r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----))*+"
+                r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?=-----|\Z)"
                 r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
             ),
         ),

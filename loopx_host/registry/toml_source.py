@@ -83,14 +83,15 @@ def _containers(node: object) -> list[object]:
 
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
-_PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
-_STATEMENT = re.compile(rf"[ \t]*(\[\[?)?[ \t]*({_PART}(?:[ \t]*\.[ \t]*{_PART})*+)")
+# Atomic groups, for a possessive repetition of a group that backtracks goes wrong before Python 3.11.5.
+_PART = r"""(?:[A-Za-z0-9_-]++|"(?>(?:[^"\\\n]++|\\.)*)"|'[^'\n]*+')"""
+_STATEMENT = re.compile(rf"[ \t]*(\[\[?)?[ \t]*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)")
 _PARTS = re.compile(_PART)
 # What a statement is made of. Strings and comments are opaque; brackets tell where a value goes on.
 _PIECE = re.compile(
-    r'''"""(?:[^"\\]++|\\[\s\S]|"{1,2}(?!"))*+"{3,5}'''
+    r'''"""(?>(?:[^"\\]++|\\[\s\S]|"{1,2}(?!"))*)"{3,5}'''
     r"""|'''[\s\S]*?'{3,5}"""
-    r'''|"(?:[^"\\\n]|\\.)*+"'''
+    r'''|"(?>(?:[^"\\\n]++|\\.)*)"'''
     r"""|'[^'\n]*+'|\#[^\n]*+"""
     r"""|(?P<open>[\[{])|(?P<close>[\]}])|(?P<end>\n)|[^"'\#\[\]{}\n]++""",
 )
