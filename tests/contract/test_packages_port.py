@@ -167,6 +167,12 @@ def test_the_owner_is_the_distribution_that_carries_the_launcher(world: World) -
     assert world.port.owner(resolved(world)) == {"name": world.name, "version": world.version}
 
 
+def test_what_was_identified_has_the_owner_of_its_launcher(world: World) -> None:
+    found = identity(world)
+
+    assert (found.owner, found.is_owned) == ({"name": world.name, "version": world.version}, True)
+
+
 def test_nothing_changed_means_nothing_to_explain(world: World) -> None:
     found = identity(world)
     world.port.remember(found)

@@ -151,7 +151,11 @@ class MemoryPackages:
             name: [self.prerequisites[name][0], "a digest"] if name in self.prerequisites else None
             for name in launcher.requires
         }
-        details: IdentityDetails = {"programs": programs, "search_path": launcher.search_path}
+        details: IdentityDetails = {
+            "programs": programs,
+            "search_path": launcher.search_path,
+            "owner": self.owner(launcher),
+        }
         identity = RuntimeIdentity({"launcher": content, "interpreter": self.interpreter}, details=details)
         self._taken[identity.digest] = (dict(self.programs), self.interpreter)
         return identity

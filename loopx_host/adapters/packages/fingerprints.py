@@ -158,7 +158,13 @@ class Memory:
         """Remember `result`; a cache that cannot be written is no error."""
         if not watch.is_still:
             return
-        document = {"schema": SCHEMA, "context": self._context, "rows": watch.rows, "result": result}
+        document: Remembered = {
+            "schema": SCHEMA,
+            "context": self._context,
+            "rows": watch.rows,
+            "result": {**result},
+        }
+        self._document = document
         try:
             paths.make_private(os.path.dirname(self._path))
             atomic.replace(self._path, json.dumps(document).encode("ascii"))

@@ -37,6 +37,7 @@ class InstalledPackages:
     def __init__(self, programs: Callable[[], Programs] | None = None) -> None:
         self._programs = programs
         self._taken: dict[str, tuple[StatRows, int]] = {}  # what each identity came from, and when
+        self._memories: dict[tuple[str, str], Memory] = {}  # read once; what they say is looked at each time
 
     def resolve(self, runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound:
         """Find the launcher a manifest names (see the port)."""
@@ -49,7 +50,7 @@ class InstalledPackages:
         if not is_program(launcher.path):
             return None
         began_ns = time.time_ns()
-        memory = Memory(_key(launcher), _context(launcher))
+        memory = self._memory(launcher)
         remembered = memory.result()
         if remembered is not None and _is_identity(remembered):
             result, rows = remembered, memory.rows
@@ -61,6 +62,12 @@ class InstalledPackages:
         identity = RuntimeIdentity(result["groups"], result["launcher_sha256"], result)
         self._taken[identity.digest] = (rows, began_ns)
         return identity
+
+    def _memory(self, launcher: Launcher) -> Memory:
+        key = (_key(launcher), _context(launcher))
+        if key not in self._memories:
+            self._memories[key] = Memory(*key)
+        return self._memories[key]
 
     def touched(self, identity: RuntimeIdentity) -> list[str]:
         """Name the files that were written since `identity` was taken (see the port)."""

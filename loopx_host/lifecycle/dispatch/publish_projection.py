@@ -190,7 +190,7 @@ def _surface(entry: Entry, surface_id: str) -> Surface:
 def _owned_provider(now: Readiness, packages: Packages, *, may_start: bool) -> ReadyProvider | Refused:
     """Return the provider, or what the environment decides against a publication."""
     ready = now.provider
-    if ready is not None and packages.owner(ready.program.launcher) is None:
+    if ready is not None and not now.is_owned:
         return refusal(
             "provider_unowned",
             ready.entry.id,

@@ -125,6 +125,11 @@ class RuntimeIdentity:
 
         return self.details.get("owner") or UNOWNED
 
+    @property
+    def is_owned(self) -> bool:
+        """Whether a distribution carries the launcher."""
+        return self.details.get("owner") is not None
+
 
 class BytecodeKey:
     """Whose byte code it is: of one extension, and of it what one proof covers; nobody else's is ever read.

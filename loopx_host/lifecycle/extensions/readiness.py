@@ -60,6 +60,11 @@ class Readiness:
         return self.program.identity.owner if self.program else None
 
     @property
+    def is_owned(self) -> bool:
+        """Whether an installed distribution carries what would be started."""
+        return self.program is not None and self.program.identity.is_owned
+
+    @property
     def is_ready(self) -> bool:
         """Whether the extension may be dispatched."""
         return self.provider is not None

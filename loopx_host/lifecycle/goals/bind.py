@@ -97,7 +97,7 @@ def bind(request: BindRequest, ports: BindPorts) -> BindingReceipt:
     provider = choose_provider(
         capability_id, providers_of(capability_id, state, ports.packages), request.provider_id, ports
     )
-    refuse_unowned(provider, ports.packages)
+    refuse_unowned(provider)
     refuse_unknown(capability_id, provider, request.operations)
     _refuse_contradictions(provider, request.operations)
     binding = binding_of(

@@ -106,10 +106,9 @@ def drift_of(binding: Binding, provider: CapabilityProvider | None) -> str | Non
     return None
 
 
-def refuse_unowned(provider: CapabilityProvider, packages: Packages) -> None:
+def refuse_unowned(provider: CapabilityProvider) -> None:
     """Refuse a provider that no installed distribution carries (requirement X17). Raises `provider_unowned`."""
-    program = provider.readiness.program
-    if program is None or packages.owner(program.launcher) is None:
+    if not provider.readiness.is_owned:
         raise refusal(
             "provider_unowned",
             provider.entry.id,

@@ -92,7 +92,7 @@ def _bound_provider(binding: Binding, ports: BoundPorts) -> CapabilityProvider:
         raise _drift(binding, str(drift))
     if not provider.readiness.is_ready:
         raise why_not_ready(provider.readiness)
-    refuse_unowned(provider, ports.packages)
+    refuse_unowned(provider)
     return provider
 
 

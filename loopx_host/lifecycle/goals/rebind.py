@@ -61,7 +61,7 @@ def _standing(binding: Binding, state: State, coming: set[str], ports: RebindPor
     if provider.entry.id not in coming and now.verdict != "extension_disabled":
         if not now.is_ready:
             raise why_not_ready(now)
-        refuse_unowned(provider, ports.packages)
+        refuse_unowned(provider)
     return document.WOULD_BIND
 
 

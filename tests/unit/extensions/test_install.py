@@ -112,6 +112,7 @@ def test_an_install_writes_one_enabled_entry_pinned_and_proved() -> None:
                 "commands": COMMANDS,
                 "source": "manifest",
                 "proved_identity": proof["identity"],
+                "proved_distribution": {"name": "provider", "version": "1.0"},
             }
         ],
         "proof": {

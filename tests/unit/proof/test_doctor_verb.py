@@ -186,7 +186,7 @@ def test_an_executed_doctor_says_what_it_proved_and_what_had_changed() -> None:
     block = world.doctor()
 
     assert block.pop("plan").startswith("sha256:")
-    assert block.pop("owner") == "unowned"
+    assert block.pop("owner") == {"name": "provider", "version": "1.0"}
     assert block == {
         "ok": True,
         "schema_version": "loopx_extension_doctor_v0",
