@@ -18,14 +18,17 @@ def patterns(root: Path = ROOT) -> tuple[str, ...]:
     return (".git", *(line.strip().rstrip("/") for line in lines if line.strip() and not line.startswith("#")))
 
 
-def files(root: Path = ROOT) -> Iterator[Path]:
-    """Yield every regular file below `root` that no pattern of its .gitignore names; links are not followed."""
+def files(root: Path = ROOT, below: Path | None = None) -> Iterator[Path]:
+    """Yield every regular file below `root` that no pattern of its .gitignore names; links are not followed.
+
+    With `below` only those in that folder of it.
+    """
     ignored = patterns(root)
 
     def is_kept(name: str) -> bool:
         return not any(fnmatch(name, pattern) for pattern in ignored)
 
-    for folder, folders, names in os.walk(root):
+    for folder, folders, names in os.walk(below or root):
         folders[:] = sorted(name for name in folders if is_kept(name))
         for name in sorted(filter(is_kept, names)):
             path = Path(folder, name)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from benchmarks.run import TARGETS
+from benchmarks.targets import TARGETS
 from loopx_host.authoring import documents
 from loopx_host.core.errors import Refused
 from loopx_host.documents.catalog import MODULES, document
