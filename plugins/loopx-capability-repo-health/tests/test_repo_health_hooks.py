@@ -10,8 +10,9 @@ from typing import Any
 import jsonschema
 import pytest
 from loopx_repo_health import hooks
-from loopx_repo_health.facts import LARGE_FILE_KB_MAX, inspect
+from loopx_repo_health.facts import inspect
 from loopx_repo_health.git import TOTAL_SECONDS
+from loopx_repo_health.request import LARGE_FILE_KB_MAX
 from loopx_repo_health.view import repository_health_view
 from repo_health_repositories import NOW, repository
 

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from loopx_host import Refused, hookimpl
-from loopx_periodic_report.render import NOTES_FEATURE, NOTES_SECTION
+from loopx_periodic_report.notes import NOTES_FEATURE, NOTES_SECTION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
         snippet: str
 
 
-SCHEMA = "loopx_periodic_report_command_v0"
+SCHEMA, HELP_SCHEMA = "loopx_periodic_report_command_v0", "loopx_periodic_report_help_v0"
+HELP_WIDTH = 100
 NOTES_MAX = 20
 REPORT_BYTES = 1_000_000
 
@@ -40,8 +41,11 @@ class _UnusableError(Exception):
 @hookimpl(specname="loopx_run_command")
 def periodic_report(arguments: list[str], host: CommandHost) -> Mapping[str, object]:
     """Render a report file for a goal; `text` is the page or the JSON document. A preview is the host's receipt."""
+    parser = _parser()
+    if {"-h", "--help"} & set(arguments):
+        return {"ok": True, "schema_version": HELP_SCHEMA, "executed": False, "text": parser.format_help()}
     try:
-        asked = _parser().parse_args(arguments)
+        asked = parser.parse_args(arguments)
         if (asked.notes is None) != (asked.query is None):
             raise _UnusableError("usage_error", "--notes and --query go together")
         report = _read(asked.report)
@@ -112,13 +116,25 @@ class _Parser(argparse.ArgumentParser):
         raise _UnusableError("usage_error", message)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="loopx periodic-report", add_help=False, allow_abbrev=False)
-    parser.add_argument("report")
-    parser.add_argument("--goal-id", required=True)
-    parser.add_argument("--as", dest="form", choices=("html", "json"), default="html")  # `--format` is the host's
-    parser.add_argument("--notes")
-    parser.add_argument("--query")
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="loopx periodic-report",
+        description="a report file rendered as a page or as JSON, for a goal that is bound to the capability",
+        epilog="without --execute, which the host reads, this only says what it would do;"
+        " bind a goal first: loopx capability bind periodic-report --goal-id GOAL --operation render",
+        add_help=False,
+        allow_abbrev=False,
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=HELP_WIDTH),
+    )
+    parser.add_argument("report", metavar="REPORT", help="the report, a JSON file")
+    parser.add_argument("--goal-id", required=True, metavar="GOAL", help="the goal that asks")
+    # `--format` is the host's
+    parser.add_argument(
+        "--as", dest="form", choices=("html", "json"), default="html", help="a page; html when absent"
+    )
+    parser.add_argument("--notes", metavar="FOLDER", help="a folder of notes in which recall looks; with --query")
+    parser.add_argument("--query", metavar="WORDS", help="what is looked for in the notes; with --notes")
+    parser.add_argument("--help", action="store_true", help="show this and do nothing")
     return parser
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from loopx_host import OperationFailed
 from loopx_periodic_report.canonical import encoded
+from loopx_periodic_report.notes import NOTES_FEATURE, NOTES_SECTION
 from loopx_periodic_report.page import html
 from loopx_periodic_report.report import note_problems, problems
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("json", "html")
 DOCUMENT_BYTES = 195_000  # as a JSON string in ASCII, which is how the answer carries it
-NOTES_SECTION, NOTES_FEATURE = "related-notes", "related_notes"
 NOTES_ABSENT = "no related notes were given; the capability `recall` makes them"
 
 

@@ -6,7 +6,8 @@ import sys
 
 from loopx_host import OperationFailed, serve_operations
 from loopx_repo_health.facts import inspect
-from loopx_repo_health.publication import SURFACE, published_view
+from loopx_repo_health.publication import published_view
+from loopx_repo_health.request import SURFACE
 from loopx_repo_health.sample import empty_repository
 from loopx_repo_health.view import check, repository_health_view
 

@@ -6,9 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from loopx_host import hookimpl
-from loopx_repo_health.facts import LARGE_FILE_KB, REFERENCE
-from loopx_repo_health.publication import REQUEST_SCHEMA, SURFACE
-from loopx_repo_health.view import repository_health_view
+from loopx_repo_health.request import LARGE_FILE_KB, PUBLISH_SCHEMA, REFERENCE, SURFACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,6 +96,8 @@ def repo_health(arguments: list[str], host: CommandHost) -> Report | Help:
 
 def summary(observation: Observation) -> str:
     """Return what was observed as lines for a person."""
+    from loopx_repo_health.view import repository_health_view  # help needs no more than the parser
+
     view = repository_health_view(observation)
     lines = [f"{view['title']}, {view['generated_at']}"]
     for section in view["sections"]:
@@ -117,7 +117,7 @@ def _published(
 ) -> Report:
     """Publish the view of the same moment; a publication that fails is in the report beside what was observed."""
     request = {
-        "schema_version": REQUEST_SCHEMA,
+        "schema_version": PUBLISH_SCHEMA,
         "publish": SURFACE,
         "now": now,
         **given,

@@ -13,6 +13,7 @@ from loopx_repo_health import moments, names
 from loopx_repo_health.essentials import ESSENTIALS, kinds_of
 from loopx_repo_health.git import Repository
 from loopx_repo_health.private import is_private
+from loopx_repo_health.request import LARGE_FILE_KB, LARGE_FILE_KB_MAX, REFERENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     )
 
 OBSERVATION_SCHEMA = "repository_health_v0"
-REFERENCE = "repo"
-LARGE_FILE_KB = 1024
-LARGE_FILE_KB_MAX = 1_048_576
 COMMITS = 10_000
 BRANCHES_READ = 1_000
 BRANCHES_SHOWN = 100

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from loopx_host import OperationFailed
 from loopx_repo_health.facts import inspect
+from loopx_repo_health.request import PUBLISH_SCHEMA
 from loopx_repo_health.sample import empty_repository
 from loopx_repo_health.view import repository_health_view
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from loopx_repo_health.observation import View
 
-REQUEST_SCHEMA = "loopx_repo_health_publish_request_v0"
-SURFACE = "repository-health"
 _INPUT = ("now", "large_file_kb")
 _KEYS = {"schema_version", "publish", "sample", *_INPUT}
 
@@ -25,8 +24,8 @@ def published_view(request: Mapping[str, object], references: dict[str, str]) ->
 
     Raises OperationFailed: `request_invalid` for another version, `invalid_input`, those of `inspect`.
     """
-    if request.get("schema_version") != REQUEST_SCHEMA:
-        raise OperationFailed("request_invalid", f"the request is no {REQUEST_SCHEMA}")
+    if request.get("schema_version") != PUBLISH_SCHEMA:
+        raise OperationFailed("request_invalid", f"the request is no {PUBLISH_SCHEMA}")
     if not set(request) <= _KEYS:
         raise OperationFailed("invalid_input", "the request has a field that a publish request does not know")
     asked = asked_of(request)
