@@ -139,7 +139,7 @@ def test_a_request_that_cannot_be_read_is_refused(puppets: Loopx, path: str) -> 
     assert (answer.status, answer.code) == (2, "input_unreadable")
 
 
-@pytest.mark.parametrize("unusable", ["", "relative", "/nonexistent", "/dev/null", "/proc", "/proc/self/fdinfo"])
+@pytest.mark.parametrize("unusable", ["", "relative", "/proc/missing", "/dev/null", "/proc", "/proc/self/fdinfo"])
 @pytest.mark.parametrize("names", [("XDG_RUNTIME_DIR", "TMPDIR"), ("XDG_RUNTIME_DIR",)], ids=" and ".join)
 def test_unusable_temporary_places_are_passed_over(puppets: Loopx, names: tuple[str, ...], unusable: str) -> None:
     env = dict.fromkeys(names, unusable)
