@@ -33,7 +33,7 @@ from loopx_host.lifecycle.goals.publish import PublicationRequest, publish
 from loopx_host.registry.folder_error import FolderError
 from loopx_host.registry.load import load
 from loopx_host.registry.manifest import Runtime
-from loopx_host.registry.schemas import Bundle
+from loopx_host.registry.schemas import Bundle, SchemaError
 
 if TYPE_CHECKING:
     from loopx_host.documents.parts import Violation
@@ -310,15 +310,18 @@ class MemoryFolder:
 
 
 class ScriptedJudging:
-    """Answers the first judgings from `first`, every other one with one verdict."""
+    """Answers the first judgings from `first`, every other one with one verdict, or raises `error`."""
 
     def __init__(self) -> None:
+        self.error: SchemaError | None = None
         self.verdict: list[Violation] | None = []
         self.first: list[list[Violation]] = []
         self.judged: list[object] = []
 
     def violations(self, bundle: Bundle, instance: object) -> list[Violation] | None:  # noqa: ARG002 (the port's)
         self.judged.append(instance)
+        if self.error is not None:
+            raise self.error
         return self.first.pop(0) if self.first else self.verdict
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopx_host.core.errors import refusal
 from loopx_host.core.text import one_line
-from loopx_host.documents.discovery_index import SHADOWED
+from loopx_host.documents.discovery_index import AMBIGUOUS, AVAILABLE, SHADOWED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def offered_manifest(extension_id: str, verb: str, discovery: Discovery) -> str:
 def only_offer(extension_id: str, verb: str, rows: list[Offer]) -> str:
     """Return the manifest path of the one usable offer of an id among `rows`.
 
+    A caller that names the carrier gives only its rows: what is ambiguous in the environment is one offer there.
     Raises Refused: `extension_not_offered`, `extension_ambiguous` naming every carrier, `extension_broken`.
     """
     own = [row for row in rows if row["id"] == extension_id]
@@ -46,7 +47,7 @@ def only_offer(extension_id: str, verb: str, rows: list[Offer]) -> str:
             hint="uninstall one of the packages, or name the manifest to trust with --manifest",
             next_command=("extension", verb, "--manifest", str(named[0]["manifest_path"])) if named else discover,
         )
-    if offers[0]["state"] != "available":
+    if offers[0]["state"] not in (AVAILABLE, AMBIGUOUS):
         raise refusal(
             "extension_broken",
             shown,

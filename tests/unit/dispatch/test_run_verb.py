@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from loopx_host.core.errors import Interrupted, Refused
+from loopx_host.lifecycle.extensions.candidate import Candidate
+from loopx_host.lifecycle.extensions.plan import plan_digest
 from tests.support.fakes import NOW, PROGRAM, RUN_ID, Script, World, code_of, refusal_of
 from tests.support.manifests import NEW_CAPABILITY
 
@@ -128,6 +130,20 @@ def test_a_preview_starts_nothing_and_says_ready() -> None:
     assert (receipt["status"], receipt["executed"], receipt["dry_run"]) == ("ready", False, True)
     assert receipt["would_refuse"] is None
     assert world.processes.launches == []
+
+
+def test_the_plan_of_a_run_binds_the_request_the_entry_and_the_program() -> None:
+    """Extension-formats, *Plan digest*: what a call reads is the digest of its request."""
+    world = World().holding()
+    entry, request = world.entry(), b'{"x": 1}'
+    runtime = entry.manifest.runtime
+    assert runtime is not None
+    program = Candidate.pinned(entry, runtime, world.packages)
+    reads = {"request_sha256": hashlib.sha256(request).hexdigest()}
+
+    receipt = world.run(request, execute=False)
+
+    assert receipt["plan"] == plan_digest("run", entry.id, entry, to=entry.manifest, candidate=program, reads=reads)
 
 
 @pytest.mark.req("X5")

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from loopx_host.core.limits import SYSTEM_PATH
+from loopx_host.lifecycle.extensions.candidate import Candidate
 from loopx_host.lifecycle.extensions.disable import disable
 from loopx_host.lifecycle.extensions.enable import enable
 from loopx_host.lifecycle.extensions.history import history
+from loopx_host.lifecycle.extensions.plan import plan_digest
 from loopx_host.lifecycle.extensions.requests import ChangeRequest
 from loopx_host.lifecycle.extensions.uninstall import uninstall
 from tests.support.fakes import NOW, PLATFORM, PROGRAM, Script, World, code_of, refusal_of
@@ -128,7 +131,9 @@ def test_an_entry_of_a_v0_tool_is_pinned_when_enabling_proves_it() -> None:
 
     world.change(enable)
 
-    assert world.raw()["revisions"][0]["launcher"] == {"kind": "entrypoint", "path": PROGRAM}
+    (kept,) = world.raw()["revisions"]
+    assert kept["launcher"] == {"kind": "entrypoint", "path": PROGRAM}
+    assert kept["search_path"] == [*SYSTEM_PATH]
 
 
 def test_an_entry_of_a_v0_tool_stays_without_a_pin_when_enabling_fails() -> None:
@@ -319,3 +324,29 @@ def test_an_entry_that_moved_meanwhile_is_left_alone(verb: str) -> None:
 
     assert code_of(lambda: world.change(VERBS[verb])) == "state_moved"
     assert world.raw()["history"] == [{"at": NOW}]
+
+
+def test_the_plan_of_enabling_binds_the_revision_that_it_leads_to() -> None:
+    """Extension-formats, *Plan digest*: to_revision is the manifest that is active afterwards."""
+    world = held(enabled=False)
+    entry, programs = world.entry(), world.packages
+    runtime = entry.manifest.runtime
+    assert runtime is not None
+    candidate = Candidate.pinned(entry, runtime, programs)
+
+    preview = world.change(enable, execute=False)
+
+    assert preview["plan"] == plan_digest("enable", "probe-me", entry, to=entry.manifest, candidate=candidate)
+
+
+def test_a_doctor_that_failed_tells_what_was_started() -> None:
+    program = held(enabled=False)
+    module = held(enabled=False, module="provider.cli")
+    for world in (program, module):
+        world.processes.script = Script(exit_code=3)
+
+    said = [refusal_of(lambda: program.change(enable)), refusal_of(lambda: module.change(enable))]
+
+    assert [one.diagnostic.subject for one in said] == ["probe-me", "probe-me"]
+    assert [f"{PROGRAM} -m provider.cli" in one.diagnostic.summary for one in said] == [False, True]
+    assert all(PROGRAM in one.diagnostic.summary for one in said)

@@ -99,6 +99,10 @@ def test_the_path_of_a_run_without_one_that_was_proved_is_the_one_that_was_pinne
     [
         ("python3.11", "", False),
         ("bash", "", False),
+        *(
+            (name, "", False)
+            for name in ("pypy3.11", "dash", "zsh", "perl", "ruby", "lua5.4", "tclsh8.6", "php", "awk")
+        ),
         ("node", "", True),
         ("java", "", True),
         ("", "", True),  # a compiled program may

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +14,9 @@ from loopx_host.lifecycle.goals.export import export
 from loopx_host.lifecycle.goals.restore import RestoreRequest, restore
 from tests.support import invocations
 from tests.support.fakes import Script, World, code_of, refusal_of
+
+if TYPE_CHECKING:
+    from loopx_host.documents.parts import Distribution
 
 PATH = "/made/up/export.json"
 COMMAND = ("extension", "restore", PATH)
@@ -295,7 +298,10 @@ def test_what_is_no_export_is_refused(document: object) -> None:
 )
 def test_a_row_that_no_export_writes_is_refused_and_nothing_is_installed(change: dict[str, Any]) -> None:
     world, document = there()
-    document["extensions"].append({**document["extensions"][0], **change})
+    row = {**document["extensions"][0], "id": "another"}
+    document["extensions"].append(row)
+    made(world, document, execute=False)  # what an export could write
+    row |= change
 
     assert code_of(lambda: made(world, document)) == "export_invalid"
     assert world.store.data is None
@@ -307,6 +313,39 @@ def test_a_row_that_is_no_object_is_refused(row: object) -> None:
     document["extensions"] = [row]
 
     assert code_of(lambda: made(world, document)) == "export_invalid"
+
+
+def test_an_extension_that_is_named_twice_is_refused() -> None:
+    world, document = there()
+    document["extensions"] *= 2
+
+    assert code_of(lambda: made(world, document)) == "export_invalid"
+    assert world.store.data is None
+
+
+@pytest.mark.parametrize("exported", [0, 1])
+def test_of_two_packages_that_offer_one_id_the_exported_one_is_restored(exported: int) -> None:
+    """Extension-formats, *Export*: by distribution and id, whatever else offers the same id here."""
+    world, document = there(manifest_path=None)
+    world.sources.put("2.0", folder="/made/up/other")
+    owners: list[Distribution] = [{"name": "provider", "version": "1.0"}, {"name": "other", "version": "2.0"}]
+    paths = ["/made/up/1.0.toml", "/made/up/other/2.0.toml"]
+    both = zip(owners, paths, strict=True)
+    world.discovery.rows = [
+        world.discovery.row("probe-me", distribution=owner, manifest_path=path, state="ambiguous")
+        for owner, path in both
+    ]
+    manifest = world.sources.there[paths[exported]].manifest
+    world.packages.package = owners[exported]
+    document["extensions"][0] |= {
+        "distribution": owners[exported],
+        "revision": manifest.revision,
+        "digest": manifest.digest,
+    }
+
+    row = row_of(made(world, document, execute=False))
+
+    assert (row["status"], row["found"], row["code"]) == ("would_install", owners[exported], None)
 
 
 # --- bindings ------------------------------------------------------------------------------------------------

@@ -192,6 +192,15 @@ def test_the_same_revision_with_other_pins_is_pinned_anew_and_stays_its_own_way_
     assert now == world.packages.entry_points(Launcher(ENTRYPOINT, PROGRAM), "probe-me")
 
 
+@pytest.mark.parametrize("move", [another_hook, another_command])
+def test_the_same_revision_with_the_same_pins_is_refused(move: Any) -> None:
+    world = World()
+    move(world)
+    world.trust(install, world.sources.put("1.0"))
+
+    assert code_of(lambda: world.trust(upgrade, world.sources.put("1.0"))) == "same_revision"
+
+
 def test_more_permissions_are_refused_until_they_are_accepted() -> None:
     world = installed("1.0")
     source = world.sources.put("2.0", top=NET)

@@ -9,7 +9,7 @@ import pytest
 from loopx_host.core.errors import Refused, refusal
 from loopx_host.lifecycle.goals.bindings import Bindings, binding_digest
 from tests.support.capabilities import EXTERNAL_WRITE, IMPLEMENTS, operation, profile, provides
-from tests.support.fakes import World, code_of
+from tests.support.fakes import World, code_of, refusal_of
 
 if TYPE_CHECKING:
     from loopx_host.documents.binding import Binding
@@ -52,7 +52,8 @@ def test_a_preview_writes_nothing_and_asks_no_package() -> None:
     receipt = made.bind(execute=False)
 
     assert (receipt["status"], receipt["changed"], receipt["dry_run"]) == ("ready", False, True)
-    assert receipt["next_command"][-1] == "--execute"
+    command = ("capability", "bind", "weather", "--goal-id", "g1", "--operation", "inspect")
+    assert receipt["next_command"] == (*command, "--execute")
     assert made.bindings.data is None
     assert made.plugins.called == []
 
@@ -84,6 +85,7 @@ def test_binding_again_changes_nothing_and_asks_no_package() -> None:
     receipt = made.bind()
 
     assert (receipt["status"], receipt["changed"]) == ("no_change", False)
+    assert (receipt["next_command"], made.bind(execute=False)["next_command"]) == (None, None)
     assert made.bindings.data == before
 
 
@@ -149,10 +151,11 @@ def test_two_ready_providers_are_ambiguous_until_one_is_named() -> None:
     """resolve_ambiguous (case 111)"""
     made = implemented_by("other")
 
-    refused = code_of(made.bind)
+    refused = refusal_of(made.bind)
     receipt = made.bind(provider_id="other")
 
-    assert refused == "capability_ambiguous"
+    assert refused.code == "capability_ambiguous"
+    assert refused.diagnostic.next_command == ("extension", "disable", "probe-me", "--execute")
     assert receipt["binding"]["provider"]["extension_id"] == "other"
 
 
@@ -195,7 +198,7 @@ def test_a_goal_id_may_be_as_long_as_it_may(goal: str) -> None:
     assert world().bind(goal_id=goal, execute=False)["goal_id"] == goal
 
 
-@pytest.mark.parametrize("goal", ["g\n1", "\x1b[31m", "g\udcff", "\u202eg", "g" * 129], ids=ascii)
+@pytest.mark.parametrize("goal", ["", "-g", "g\n1", "\x1b[31m", "g\udcff", "\u202eg", "g" * 129], ids=ascii)
 @pytest.mark.parametrize("execute", [False, True])
 def test_a_goal_id_that_is_no_line_of_plain_text_is_refused(goal: str, execute: bool) -> None:
     made = world()
@@ -243,7 +246,10 @@ def test_an_answer_that_is_no_contract_is_refused(answers: list[Any]) -> None:
     made = world(pinned=PLUGINS)
     made.plugins.answers = answers
 
-    assert code_of(made.bind) == "plugin_hook_failed"
+    said = refusal_of(made.bind)
+
+    assert (said.code, said.diagnostic.subject) == ("plugin_hook_failed", "probe-me")
+    assert said.diagnostic.next_command == ("extension", "disable", "probe-me", "--execute")
     assert made.bindings.data is None
 
 
@@ -283,3 +289,10 @@ def test_unbinding_needs_neither_provider_nor_package() -> None:
 @pytest.mark.parametrize("execute", [False, True])
 def test_unbinding_what_is_not_bound_is_refused(execute: bool) -> None:
     assert code_of(lambda: world().unbind(execute=execute)) == "binding_missing"
+
+
+def test_a_goal_that_is_not_bound_to_an_operation_is_led_to_the_binding_of_just_that() -> None:
+    said = refusal_of(lambda: world().invoke())
+
+    command = ("capability", "bind", "weather", "--goal-id", "g1", "--operation", "inspect")
+    assert (said.code, said.diagnostic.next_command) == ("binding_missing", command)

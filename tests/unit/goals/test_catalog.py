@@ -349,3 +349,17 @@ def test_a_capability_that_two_declare_names_both() -> None:
     rows = catalog([provider("one", declares("report")), second])["capabilities"]
 
     assert [(row["provider_id"], row["also_declared_by"]) for row in rows] == [("one", ["two"]), ("two", ["one"])]
+
+
+def test_a_manifest_that_nobody_trusts_yet_declares_and_leads_to_its_installation() -> None:
+    made = World()
+    source = made.sources.put(runtime=declares("report"))
+
+    found: Any = verb.list_capabilities(source.path, made)
+
+    row = by_id({"capabilities": found["providers"]})["probe-me"]
+    assert [row[fact] for fact in FACTS] == [True, False, False, False]
+    assert (row["reason"], by_id(found)["report"]["next_command"]) == (
+        "extension_not_installed",
+        ("extension", "install", "--manifest", source.path),
+    )

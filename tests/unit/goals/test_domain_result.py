@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopx_host.documents.governed_result_v0 import STATUSES
 from loopx_host.lifecycle.goals import domain_result
 from tests.support.capabilities import operation, result
 
@@ -110,3 +111,8 @@ def test_the_name_of_a_key_that_nobody_knows_is_not_repeated(name: str) -> None:
     assert said is not None
     assert name not in said
     assert len(said) < 400
+
+
+@pytest.mark.parametrize("status", STATUSES[1:])
+def test_a_status_that_only_v0_knows_is_refused_of_ours(status: str) -> None:
+    assert fault(result(ID, status=status), ID) is not None

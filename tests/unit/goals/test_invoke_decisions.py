@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from loopx_host.core.strict_json import parse_object
 from loopx_host.lifecycle.goals.envelope import ENVELOPE_KEY, check_envelope, expected_by_provider, request_digest
+from loopx_host.registry.schemas import SchemaError
 from tests.support.capabilities import EXTERNAL_WRITE, IMPLEMENTS, effects, operation, profile, provides, result
-from tests.support.fakes import NOW, World, code_of
+from tests.support.fakes import NOW, World, code_of, refusal_of
 from tests.support.invocations import PERMISSIONS, PLUGINS, answering, world
 
 INPUTS = st.dictionaries(st.text("ab"), st.none() | st.booleans() | st.integers() | st.text("ab"), max_size=3)
@@ -244,12 +245,17 @@ def test_an_operation_whose_permission_names_no_reference_takes_none() -> None:
     assert made.invoke(references={}, execute=False)["context_ref_count"] == 0
 
 
+@pytest.mark.parametrize(("pointer", "shown"), [("/limit", " /limit: "), ("", " /: ")], ids=["inside", "the whole"])
 @pytest.mark.parametrize("execute", [False, True])
-def test_an_input_that_breaks_its_schema_is_refused(execute: bool) -> None:
+def test_an_input_that_breaks_its_schema_is_refused_with_where(execute: bool, pointer: str, shown: str) -> None:
     made = world()
-    made.judging.verdict = [{"pointer": "/limit", "message": "is not a number"}]
+    made.judging.verdict = [{"pointer": pointer, "message": "is not a number"}]
 
-    assert refused_before_a_start(made, lambda: made.invoke(execute=execute)) == "request_schema"
+    said = refusal_of(lambda: made.invoke(execute=execute))
+
+    assert (said.code, said.blocks["violations"]) == ("request_schema", made.judging.verdict)
+    assert shown in said.diagnostic.summary
+    assert made.processes.launches == []
 
 
 def test_an_input_that_cannot_be_judged_is_refused() -> None:
@@ -257,6 +263,17 @@ def test_an_input_that_cannot_be_judged_is_refused() -> None:
     made.judging.verdict = None
 
     assert refused_before_a_start(made, made.invoke) == "request_schema"
+
+
+def test_an_input_whose_schema_cannot_be_used_is_refused_and_the_row_says_of_the_whole() -> None:
+    made = world()
+    made.judging.error = SchemaError("profile.json", "it refers to what is not there")
+
+    said = refusal_of(lambda: made.invoke(execute=False))
+
+    (row,) = cast("list[dict[str, str]]", said.blocks["violations"])
+    assert (said.code, row["pointer"]) == ("request_schema", "")
+    assert "it refers to what is not there" in row["message"]
 
 
 @pytest.mark.req("X10")

@@ -8,7 +8,7 @@ import pytest
 
 from loopx_host.lifecycle.extensions.candidate import Candidate
 from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, MODULE, Launcher, LauncherNotFound, RuntimeIdentity
-from loopx_host.lifecycle.extensions.plan import hold_to_plan, plan_digest
+from loopx_host.lifecycle.extensions.plan import content_digest, hold_to_plan, plan_digest
 from loopx_host.lifecycle.extensions.state import Entry, State
 from loopx_host.registry.manifest import Manifest
 from tests.support.fakes import World, code_of, timeless
@@ -126,3 +126,9 @@ def test_no_plan_binds_nothing() -> None:
 @pytest.mark.parametrize("asked", ["sha256:2", "1", "", "SHA256:1", "sha256:1 "])
 def test_any_other_plan_is_refused(asked: str) -> None:
     assert code_of(lambda: hold_to_plan("sha256:1", asked, "sample", ("extension", "show"))) == "plan_changed"
+
+
+def test_the_plan_of_what_is_not_about_one_extension_is_over_verb_and_content_and_no_more() -> None:
+    plan = {"schema": "loopx_extension_plan_v0", "verb": "restore", "content": [1, {"a": None}]}
+
+    assert content_digest("restore", [1, {"a": None}]) == f"sha256:{sha256(canonical(plan))}"

@@ -182,3 +182,12 @@ def test_whatever_one_value_is_replaced_by_the_entry_is_whole_or_bad_and_never_a
         assert verdict.is_ready or why_not_ready(verdict).code == verdict.verdict
         owner = found.active.raw.get("distribution")
         assert owner is None or World().packages.pip_command(owner)
+
+
+@pytest.mark.parametrize("field", ["active_revision", "rollback_revision"])
+@pytest.mark.parametrize("number", ["f" * 16, 7, [], True])
+def test_an_entry_that_names_a_revision_it_does_not_hold_is_bad(field: str, number: object) -> None:
+    (entry,) = parsed(document(**{field: number})).entries()
+
+    assert isinstance(entry, BadEntry)
+    assert entry.code == "state_entry_invalid"

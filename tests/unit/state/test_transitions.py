@@ -14,7 +14,7 @@ from loopx_host.lifecycle.extensions.transitions import (
     starting_entry,
     state_of,
 )
-from tests.support.fakes import World, code_of
+from tests.support.fakes import World, code_of, refusal_of
 
 STATES = (ABSENT, ENABLED, DISABLED)
 VERBS = ("install", "doctor", "enable", "disable", "upgrade", "rollback", "uninstall")
@@ -66,7 +66,9 @@ def test_a_verb_that_is_not_possible_is_refused(state: str, verb: str) -> None:
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "install"])
 def test_a_verb_about_an_entry_needs_one(verb: str) -> None:
-    assert code_of(lambda: installed_entry(in_state(ABSENT), "probe-me", verb)) == "extension_not_installed"
+    said = refusal_of(lambda: installed_entry(in_state(ABSENT), "probe-me", verb))
+
+    assert (said.code, said.diagnostic.next_command) == ("extension_not_installed", ("extension", "list"))
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -76,3 +78,9 @@ def test_a_bad_entry_refuses_every_verb_with_its_own_code(verb: str) -> None:
     state = State.parse(world.store.read(), world.store.location)
 
     assert code_of(lambda: starting_entry(state, "probe-me", verb)) == "state_entry_invalid"
+
+
+def test_what_is_installed_already_leads_to_where_it_is_shown() -> None:
+    said = refusal_of(lambda: starting_entry(in_state(ENABLED), "probe-me", "install"))
+
+    assert said.diagnostic.next_command == ("extension", "show", "probe-me")

@@ -182,3 +182,12 @@ def test_a_preview_starts_nothing() -> None:
 
     assert (receipt["status"], receipt["effects"]) == ("ready", effects.of_nothing())
     assert (made.processes.launches, made.plugins.called, made.projections.published) == ([], [], {})
+
+
+@pytest.mark.parametrize("execute", [True, False], ids=["executed", "preview"])
+@pytest.mark.parametrize("asked", [FOR_GOAL, {"references": {"repo": "here"}}], ids=["goal", "no goal"])
+def test_a_bare_host_publishes_nothing_for_a_goal(asked: dict[str, Any], execute: bool) -> None:
+    made = world()
+    made.is_off = True
+
+    assert refused(made, lambda: made.publish(execute=execute, **asked)) == "extensions_off"
