@@ -13,6 +13,8 @@ from loopx_host.core.permissions import NET_CONNECT, READ_REFERENCE, WRITE_REFER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from loopx_host.adapters.process.memory_group import MemoryGroup
     from loopx_host.documents.parts import Limit
     from loopx_host.lifecycle.extensions.process import Grants, Limits
@@ -122,10 +124,13 @@ def open_references(fence: Fence) -> None:
             landlock.open_pinned(path)
 
 
-def confine(fence: Fence, *, namespaced: bool, grouped: bool = False) -> list[Limit]:
+def confine(
+    fence: Fence, *, namespaced: bool, grouped: bool = False, hand_over: Callable[[int], bool] | None = None
+) -> list[Limit]:
     """Give up everything the level says, in this process, for good; return the rows.
 
     `namespaced` says that the process is in namespaces of its own already, `grouped` that it is in its memory group.
+    `hand_over` gives the supervisor the descriptor of calls that change attributes, and tells whether it has it.
     """
     limited = fence.level.includes(LIMITS)
     rows = rlimits.apply(fence.limits, grouped=grouped) if limited else rlimits.not_applied(fence.limits)
@@ -135,8 +140,12 @@ def confine(fence: Fence, *, namespaced: bool, grouped: bool = False) -> list[Li
         return [*rows, *_not_contained(fence), *_sessions_row(fence, False)]
     privileges = _drop_privileges()
     files = privileges and _restrict_files(fence)
-    calls = privileges and _filter_calls(fence, namespaced=namespaced)
     since = landlock.version() if files else 0
+    # Only where nothing from elsewhere can be linked to where this run may write.
+    asks = hand_over if since >= landlock.TRUNCATE_SINCE and not namespaced else None
+    calls, brokered = (
+        (False, False) if not privileges else _filter_calls(fence, namespaced=namespaced, hand_over=asks)
+    )
     holders = {
         "network": [("seccomp", calls)],
         "file_writes": [("landlock", since >= landlock.TRUNCATE_SINCE)],
@@ -146,7 +155,7 @@ def confine(fence: Fence, *, namespaced: bool, grouped: bool = False) -> list[Li
         "tracing": [("seccomp", calls), ("landlock", files)],
         "new_privileges": [("no_new_privs", privileges)],
     }
-    allowed = _allowed(fence, namespaced=namespaced)
+    allowed = _allowed(fence, attributes=namespaced or brokered)
     return [*rows, *(_row(limit, allowed[limit], holders[limit]) for limit in allowed), *_sessions_row(fence, calls)]
 
 
@@ -170,15 +179,18 @@ def _row(limit: str, value: str, holders: list[tuple[str, bool]]) -> Limit:
     return {"limit": limit, "value": value, "enforced": bool(by), "by": by[0] if by else _NOTHING}
 
 
-def _allowed(fence: Fence, *, namespaced: bool) -> dict[str, str]:
-    """Return what a process may do by limit, as it was granted, whether or not anything holds it to that."""
+def _allowed(fence: Fence, *, attributes: bool) -> dict[str, str]:
+    """Return what a process may do by limit, as it was granted, whether or not anything holds it to that.
+
+    `attributes` says that it may change modes and times of what it may write.
+    """
     written = fence.references_granted(WRITE_REFERENCE)
     writes = ", ".join(("private directory", *written))
     reads = ("runtime", *fence.references_granted(READ_REFERENCE), *written)
     return {
         "network": "outbound" if fence.network else "none",
         "file_writes": writes,
-        "file_attributes": writes if namespaced else "none",
+        "file_attributes": writes if attributes else "none",
         "file_reads": ", ".join(dict.fromkeys(reads)),
         "signals": "own processes",
         "tracing": "none",
@@ -187,7 +199,7 @@ def _allowed(fence: Fence, *, namespaced: bool) -> dict[str, str]:
 
 
 def _not_contained(fence: Fence) -> list[Limit]:
-    return [_row(limit, value, []) for limit, value in _allowed(fence, namespaced=False).items()]
+    return [_row(limit, value, []) for limit, value in _allowed(fence, attributes=False).items()]
 
 
 def _sessions_row(fence: Fence, calls: bool) -> list[Limit]:
@@ -253,13 +265,24 @@ def _rules(fence: Fence) -> list[tuple[str, int]]:
     return [*rules, *fence.granted, (fence.private, landlock.WRITE)]
 
 
-def _filter_calls(fence: Fence, *, namespaced: bool) -> bool:
+def _filter_calls(fence: Fence, *, namespaced: bool, hand_over: Callable[[int], bool] | None) -> tuple[bool, bool]:
+    """Put this process under its filter; return whether it is, and whether a supervisor answers for attributes."""
     machine = kernel.machine()
     if not seccomp.is_supported(machine):
-        return False
-    code = seccomp.encoded(machine, network=fence.network, attributes=namespaced, sessions=fence.level.sessions)
+        return False, False
+
+    def code(attributes: int) -> bytes:
+        return seccomp.encoded(machine, network=fence.network, attributes=attributes, sessions=fence.level.sessions)
+
+    if hand_over is not None:
+        try:
+            listener = seccomp.install_asking(code(seccomp.ASK))
+        except (OSError, ImportError, AttributeError):
+            pass  # an older kernel: refused without asking
+        else:
+            return True, hand_over(listener)
     try:
-        seccomp.install(code)
+        seccomp.install(code(seccomp.ALLOW if namespaced else seccomp.REFUSE))
     except (OSError, ImportError, AttributeError):
-        return False
-    return True
+        return False, False
+    return True, False

@@ -11,15 +11,20 @@ from __future__ import annotations
 import errno
 
 from loopx_host.adapters.process import kernel, system_calls
-from loopx_host.adapters.process.system_calls import NUMBERS
+from loopx_host.adapters.process.system_calls import number as _number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _MODE_FILTER = 2
-ALLOW, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_SET_FILTER, _LISTEN = 1, 1 << 3 | 1 << 5  # SECCOMP_FILTER_FLAG_{NEW_LISTENER, WAIT_KILLABLE_RECV}
+ALLOW, KILL_PROCESS, ERRNO, ASK = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000  # ASK: SECCOMP_RET_USER_NOTIF
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
 
-AUDIT_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_MACHINES = tuple(AUDIT_ARCHITECTURES)
+AUDIT_ARCHITECTURES = dict(zip(system_calls.MACHINES, (0xC000003E, 0xC00000B7), strict=True))
+REFUSE = ERRNO | errno.EPERM
 
 _NEW_NAMESPACES = 0x7E020080  # CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET,TIME}
 _NEW_NAMESPACES_OF_CLONE = 0x7E020000  # bit 0x80 means something else there
@@ -28,9 +33,12 @@ _SOCKET_TYPE, _SOCK_STREAM, _SOCK_SEQPACKET = 0xF, 1, 5
 
 _SOCKETS = ("socket", "connect", "bind", "listen", "accept", "accept4")
 _LISTENING = ("listen", "accept", "accept4")
+# Modes, owners and times; then extended ones, which nobody is asked about.
 _ATTRIBUTES = (
     *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat"),
     *("utime", "utimes", "futimesat", "utimensat"),
+)
+_EXTENDED_ATTRIBUTES = (
     *("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr"),
     *("removexattrat", "file_setattr"),
 )
@@ -78,7 +86,7 @@ _ABOUT_THE_CALLER = {
 _SESSIONS = ("setsid", "setpgid")
 
 _INSTRUCTION_BYTES = 8
-_encoded: dict[tuple[str, bool, bool, bool], bytes] = {}
+_encoded: dict[tuple[str, bool, int, bool], bytes] = {}
 
 Instruction = tuple[int, int, int, int]  # code, jump if true, jump if false, constant
 
@@ -88,33 +96,26 @@ def is_supported(machine: str) -> bool:
     return machine in AUDIT_ARCHITECTURES
 
 
-def program(machine: str, *, network: bool, attributes: bool, sessions: bool) -> list[Instruction]:
+def program(machine: str, *, network: bool, attributes: int, sessions: bool) -> list[Instruction]:
     """Return the filter of one provider.
 
-    `network` allows IPv4 and IPv6 sockets that reach out; `attributes` allows changing modes, owners and times (a
-    mount namespace guards them then); without `sessions`, leaving the session or group is answered with success
-    and does not happen.
+    `network` allows IPv4 and IPv6 sockets that reach out; `attributes` is the answer to calls that change modes,
+    owners and times: REFUSE, ASK (the listener) or ALLOW (a mount namespace guards them then); without `sessions`,
+    leaving the session or group is answered with success and does not happen.
     """
-    eperm = _refusal(errno.EPERM)
-    refused = [*_OTHER_PROCESSES, *_SHARED_WITH_OTHERS, *_INTO_THE_KERNEL]
-    refused += _LISTENING if network else _SOCKETS
-    refused += () if attributes else _ATTRIBUTES
-    body: list[Instruction] = []
-    for name in refused:
-        body += _whenever(machine, name, eperm)
-    for name in _NOT_THERE:
-        body += _whenever(machine, name, _refusal(errno.ENOSYS))
-    for name in _ATTRIBUTES_ASKED:
-        body += _whenever(machine, name, _refusal(errno.ENOTSUP))
-    for name in () if sessions else _SESSIONS:
-        body += _whenever(machine, name, _refusal(0))
+    body = _answered(machine, (*_OTHER_PROCESSES, *_SHARED_WITH_OTHERS, *_INTO_THE_KERNEL), REFUSE)
+    body += _answered(machine, _LISTENING if network else _SOCKETS, REFUSE)
+    body += _about_attributes(machine, attributes)
+    body += _answered(machine, _NOT_THERE, _refusal(errno.ENOSYS))
+    body += _answered(machine, _ATTRIBUTES_ASKED, _refusal(errno.ENOTSUP))
+    body += _answered(machine, () if sessions else _SESSIONS, _refusal(0))
     if network:
-        body += _unless(machine, "socket", 0, (_AF_INET, _AF_INET6), eperm)
-    body += _stream_pairs_only(machine, eperm)
+        body += _unless(machine, "socket", 0, (_AF_INET, _AF_INET6), REFUSE)
+    body += _stream_pairs_only(machine, REFUSE)
     for name, arguments in _ABOUT_THE_CALLER.items():
-        body += _exactly(machine, name, arguments, eperm)
-    body += _with_bits(machine, "clone", 0, _NEW_NAMESPACES_OF_CLONE, eperm)
-    body += _with_bits(machine, "unshare", 0, _NEW_NAMESPACES, eperm)
+        body += _exactly(machine, name, arguments, REFUSE)
+    body += _with_bits(machine, "clone", 0, _NEW_NAMESPACES_OF_CLONE, REFUSE)
+    body += _with_bits(machine, "unshare", 0, _NEW_NAMESPACES, REFUSE)
     for name, (argument, commands, answer) in _COMMANDS.items():
         body += _unless(machine, name, argument, commands, _refusal(answer))
     for name, (mode, flags) in system_calls.MODE_ARGUMENTS.items():
@@ -122,7 +123,7 @@ def program(machine: str, *, network: bool, attributes: bool, sessions: bool) ->
     return [*_head(machine), *body, (_RETURN, 0, 0, ALLOW)]
 
 
-def encoded(machine: str, *, network: bool, attributes: bool, sessions: bool) -> bytes:
+def encoded(machine: str, *, network: bool, attributes: int, sessions: bool) -> bytes:
     """Return a filter as the kernel takes it; remembered, so that a process can have it before it forks."""
     key = (machine, network, attributes, sessions)
     if key not in _encoded:
@@ -136,20 +137,30 @@ def encoded(machine: str, *, network: bool, attributes: bool, sessions: bool) ->
 
 def install(code: bytes) -> None:
     """Put this thread, and all it starts, under a filter for good; needs no_new_privs. Raises OSError."""
-    import ctypes
-
-    held = ctypes.create_string_buffer(code, len(code))
-    # struct sock_fprog: the number of instructions, then, aligned, where they are
-    length = (len(code) // _INSTRUCTION_BYTES).to_bytes(8, "little")
-    fprog = length + ctypes.addressof(held).to_bytes(8, "little")
+    fprog, _held = _program_of(code)
     result = kernel.library().prctl(
         kernel.PR_SET_SECCOMP, kernel.unsigned(_MODE_FILTER), fprog, kernel.unsigned(0), kernel.unsigned(0)
     )
     kernel.check(result, "seccomp")
 
 
-def _number(machine: str, name: str) -> int | None:
-    return NUMBERS[name][_MACHINES.index(machine)]
+def install_asking(code: bytes) -> int:
+    """Do the same with a filter that asks; return the listener by which it does, closed when a program is executed.
+
+    A caller that waits for an answer can be killed and nothing else. Raises OSError, also before Linux 5.19.
+    """
+    fprog, _held = _program_of(code)
+    call = _number("seccomp", kernel.machine())
+    return kernel.syscall(call or 0, kernel.unsigned(_SET_FILTER), kernel.unsigned(_LISTEN), fprog)
+
+
+def _program_of(code: bytes) -> tuple[bytes, object]:
+    """Return a struct sock_fprog, how many instructions and, aligned, where they are; and what keeps them there."""
+    import ctypes
+
+    held = ctypes.create_string_buffer(code, len(code))
+    length = (len(code) // _INSTRUCTION_BYTES).to_bytes(8, "little")
+    return length + ctypes.addressof(held).to_bytes(8, "little"), held
 
 
 def _refusal(number: int) -> int:
@@ -169,8 +180,25 @@ def _head(machine: str) -> list[Instruction]:
     return [*instructions, (_JUMP_AT_LEAST, 0, 1, unknown), (_RETURN, 0, 0, _refusal(errno.ENOSYS))]
 
 
+def _about_attributes(machine: str, answer: int) -> list[Instruction]:
+    """Return what is answered to calls that change attributes (see `program`); set-ID bits are not asked about."""
+    if answer == ALLOW:
+        return []
+    body = _answered(machine, _EXTENDED_ATTRIBUTES, _refusal(errno.ENOTSUP))
+    if answer == REFUSE:
+        return body + _answered(machine, _ATTRIBUTES, REFUSE)
+    for name in _ATTRIBUTES:
+        mode = system_calls.MODE_ARGUMENTS.get(name)
+        body += _rule(machine, name, _no_set_id(mode[0]) if mode else [], ASK)
+    return body
+
+
+def _answered(machine: str, names: Iterable[str], answer: int) -> list[Instruction]:
+    return [instruction for name in names for instruction in _whenever(machine, name, answer)]
+
+
 def _whenever(machine: str, name: str, answer: int) -> list[Instruction]:
-    number = _number(machine, name)
+    number = _number(name, machine)
     return [] if number is None else [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, answer)]
 
 
@@ -211,22 +239,26 @@ def _with_bits(machine: str, name: str, argument: int, bits: int, answer: int) -
 
 def _without_set_id(machine: str, name: str, mode: int, flags: int | None) -> list[Instruction]:
     """Refuse a mode that makes whoever executes the file somebody else; a mode counts where `flags` make a file."""
-    tests = [_load(mode), (_JUMP_BITS, 0, 1, system_calls.SET_ID), (_RETURN, 0, 0, _refusal(errno.EPERM))]
+    tests = _no_set_id(mode)
     if flags is not None:
         tests = [_load(flags), (_JUMP_BITS, 0, len(tests), system_calls.CREATING), *tests]
     return _rule(machine, name, tests)
+
+
+def _no_set_id(mode: int) -> list[Instruction]:
+    return [_load(mode), (_JUMP_BITS, 0, 1, system_calls.SET_ID), (_RETURN, 0, 0, REFUSE)]
 
 
 def _argument_rule(machine: str, name: str, argument: int, tests: list[Instruction]) -> list[Instruction]:
     return _rule(machine, name, [_load(argument), *tests])
 
 
-def _rule(machine: str, name: str, tests: list[Instruction]) -> list[Instruction]:
-    """Return what is tested for one call only; a call that passes is allowed."""
-    number = _number(machine, name)
+def _rule(machine: str, name: str, tests: list[Instruction], passes: int = ALLOW) -> list[Instruction]:
+    """Return what is tested for one call only; one that passes is allowed, or answered with `passes`."""
+    number = _number(name, machine)
     if number is None:
         return []
-    inner = [*tests, (_RETURN, 0, 0, ALLOW)]
+    inner = [*tests, (_RETURN, 0, 0, passes)]
     return [(_JUMP_EQUAL, 0, len(inner), number), *inner]
 
 

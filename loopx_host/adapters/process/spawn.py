@@ -12,7 +12,7 @@ import json
 import os
 import signal
 
-from loopx_host.adapters.process import confinement, kernel, landlock, rlimits, seccomp
+from loopx_host.adapters.process import attribute_broker, confinement, kernel, landlock, rlimits, seccomp
 from loopx_host.adapters.process.child import Child
 from loopx_host.adapters.process.descriptors import read_all, write_all
 from loopx_host.core.text import visible
@@ -32,14 +32,16 @@ if TYPE_CHECKING:
         rows: list[Limit]
         rung: str
         refused: str  # what the demanded level lacks
+        listener: int  # its descriptor of calls that it asks about; it waits for a word then
         error: int  # of the system, in `step`
         step: str
 
 
 _REPORT_BYTES = 1 << 16
 _FAILED = 127
+_TAKEN, _NOT_TAKEN = b"1", b"0"
 _FIRST_OTHER = 3  # descriptor after the standard streams
-_NEEDED = (landlock, rlimits, seccomp)  # loaded before the fork: afterwards no file can be read
+_NEEDED = (attribute_broker, landlock, rlimits, seccomp)  # loaded before the fork: afterwards no file can be read
 _not_default: list[int] = []
 
 
@@ -54,14 +56,18 @@ class NotStarted(Exception):  # noqa: N818 (the outcome of a start)
 
 
 class Started:
-    """A process that was started: the child, the rung it is on, the rows of what it gave up."""
+    """A process that was started: the child, the rung it is on, the rows of what it gave up.
 
-    __slots__ = ("child", "rows", "rung")
+    `listener` is our descriptor of the calls it asks about, -1 where it asks about none.
+    """
 
-    def __init__(self, child: Child, rung: str, rows: list[Limit]) -> None:
+    __slots__ = ("child", "listener", "rows", "rung")
+
+    def __init__(self, child: Child, rung: str, rows: list[Limit], listener: int) -> None:
         self.child = child
         self.rung = rung
         self.rows = rows
+        self.listener = listener
 
 
 def start(argv: list[str], environment: dict[str, str], streams: Sequence[int], fence: Fence) -> Started:
@@ -73,9 +79,11 @@ def start(argv: list[str], environment: dict[str, str], streams: Sequence[int], 
     def execute() -> None:
         os.execve(argv[0], argv, environment)  # noqa: S606 (no shell is what is wanted)
 
-    child, report = _forked(execute, streams, fence)
+    child, report, listener = _forked(execute, streams, fence)
     if "error" not in report and "refused" not in report and "rows" in report:
-        return Started(child, report["rung"], report["rows"])
+        return Started(child, report["rung"], report["rows"], listener)
+    if listener >= 0:
+        os.close(listener)
     child.reap()
     if "refused" in report:
         raise NotStarted(report["refused"], report.get("rows"), report.get("rung"))
@@ -86,32 +94,67 @@ def trial(fence: Fence) -> tuple[str, list[Limit], str | None]:
     """Confine a process that does nothing; return the rung it reached, its rows, and why it got no further."""
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     try:
-        child, report = _forked(lambda: os._exit(0), (null, null, null), fence)
+        child, report, listener = _forked(lambda: os._exit(0), (null, null, null), fence)
     finally:
         os.close(null)
+    if listener >= 0:
+        os.close(listener)
     child.reap()
+    child.close()
     return report.get("rung", confinement.PROCESS), report.get("rows", []), report.get("namespaces")
 
 
-def _forked(become: Callable[[], object], streams: Sequence[int], fence: Fence) -> tuple[Child, StartReport]:
-    """Fork a child that confines itself and then becomes the provider; return it and what it said meanwhile."""
+def _forked(become: Callable[[], object], streams: Sequence[int], fence: Fence) -> tuple[Child, StartReport, int]:
+    """Fork a child that confines itself and then becomes the provider.
+
+    Returns it, what it said meanwhile, and our descriptor of what it asks about, or -1.
+    """
     if kernel.is_linux():
         kernel.library()
     if fence.level.includes(confinement.NAMESPACED):
         _load_namespaces()
     parent = os.getpid()
-    child = Child.forked(lambda report: _ProviderToBe(report, streams, fence, parent).become(become), writes=1)
+    child = Child.forked(
+        lambda word, report: _ProviderToBe(word, report, streams, fence, parent).become(become), reads=1, writes=1
+    )
     try:
-        return child, _heard(child.pipes.ours[0])
+        return child, *_heard(child)
     finally:
         child.pipes.close()
 
 
-def _heard(reading: int) -> StartReport:
+def _heard(child: Child) -> tuple[StartReport, int]:
+    """Return what a child says until it is the provider, and our descriptor of what it will ask about, or -1."""
+    word, reading = child.pipes.ours
+    listener = -1
+    said = read_all(reading, at_most=_REPORT_BYTES, until=_waits_for_a_word) or b""
+    if _waits_for_a_word(said):
+        listener = _taken(child, _parsed(said)["listener"])
+        try:
+            write_all(word, _TAKEN if listener >= 0 else _NOT_TAKEN)
+        except BrokenPipeError:  # it was killed meanwhile
+            pass
+        said += read_all(reading, at_most=_REPORT_BYTES) or b""
+    return _parsed(said), listener
+
+
+def _waits_for_a_word(said: bytes | bytearray) -> bool:
+    return said.endswith(b"}\n") and said.rpartition(b"{")[2].startswith(b'"listener"')
+
+
+def _parsed(said: bytes) -> StartReport:
     report: StartReport = {}
-    for line in (read_all(reading, at_most=_REPORT_BYTES) or b"").splitlines():
+    for line in said.splitlines():
         report.update(json.loads(line))
     return report
+
+
+def _taken(child: Child, listener: int) -> int:
+    """Return our own descriptor of what the child has, -1 where this process may not look into it."""
+    try:
+        return attribute_broker.taken(child.descriptor, listener)
+    except (OSError, ImportError, AttributeError):
+        return -1
 
 
 def _load_namespaces() -> None:
@@ -122,7 +165,8 @@ def _load_namespaces() -> None:
 class _ProviderToBe:
     """The forked child, until it is the provider."""
 
-    def __init__(self, report: int, streams: Sequence[int], fence: Fence, parent: int) -> None:
+    def __init__(self, word: int, report: int, streams: Sequence[int], fence: Fence, parent: int) -> None:
+        self._word = word
         self._report = report
         self._streams = streams
         self._fence = fence
@@ -180,7 +224,12 @@ class _ProviderToBe:
             step = "open the references"
             confinement.open_references(self._fence)
             step = "confine"
-            rows = confinement.confine(self._fence, namespaced=arrange is not None, grouped=self._grouped)
+            rows = confinement.confine(
+                self._fence,
+                namespaced=arrange is not None,
+                grouped=self._grouped,
+                hand_over=self._hand_over if attribute_broker.is_there() else None,
+            )
             rung = confinement.reached(rows, namespaced=arrange is not None)
             self._say(rows=rows, rung=rung)
             level = self._fence.level
@@ -195,6 +244,14 @@ class _ProviderToBe:
             self._say(error=errno.EINVAL, step=step)
         finally:
             os._exit(_FAILED)
+
+    def _hand_over(self, listener: int) -> bool:
+        """Let the supervisor take the listener; whether it has it. What it has not, nobody answers."""
+        self._say(listener=listener)
+        try:
+            return os.read(self._word, 1) == _TAKEN
+        finally:
+            os.close(listener)
 
     def _failed(self, error: OSError) -> None:
         self._say(error=error.errno or 0, step=str(error))

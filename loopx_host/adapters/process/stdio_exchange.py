@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from loopx_host.adapters.process.attribute_broker import AttributeBroker
     from loopx_host.adapters.process.child import Child
     from loopx_host.lifecycle.extensions.process import Limits
 
@@ -51,10 +52,10 @@ class Stream:
 
 
 class StdioExchange:
-    """The loop around one wait: standard input, two outputs, the process, the caller's signals.
+    """The loop around one wait: standard input, two outputs, the process, what it asks about, the caller's signals.
 
     `interrupts` become readable when the run shall stop; `children` when a child has ended, and `reap` then takes
-    the status of those nobody waits for.
+    the status of those nobody waits for; `broker` answers what the process asks about.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class StdioExchange:
         interrupts: Iterable[int],
         children: int,
         reap: Callable[[], None],
+        broker: AttributeBroker,
     ) -> None:
         self.stdout = Stream(stdout, limits.stdout_bytes, STDOUT)
         self.stderr = Stream(stderr, limits.stderr_bytes, STDERR)
@@ -76,6 +78,7 @@ class StdioExchange:
         self._interrupts = {*interrupts}
         self._children = children
         self._reap = reap
+        self._broker = broker
         self._stdin = stdin
         self._request = memoryview(request)
         self._streams = {stream.descriptor: stream for stream in (self.stdout, self.stderr)}
@@ -94,13 +97,15 @@ class StdioExchange:
             if remaining <= 0:
                 return EXITED if self._provider.has_ended() else TIMEOUT
             ready = descriptors.ready(
-                (process, self._children, *self._interrupts, *self._streams),
+                (process, self._children, self._broker.listener, *self._interrupts, *self._streams),
                 remaining if process >= 0 else min(remaining, _BLIND_SECONDS),
                 writing=(self._stdin,),
             )
             if self._children in ready:
                 descriptors.discard(self._children)
                 self._reap()
+            if self._broker.listener in ready:
+                self._broker.answer()
             over = self._exchange(ready)
             if over:
                 return over

@@ -7,6 +7,7 @@ import signal
 import time
 
 from loopx_host.adapters.process import descendants, spawn
+from loopx_host.adapters.process.attribute_broker import AttributeBroker
 from loopx_host.adapters.process.child import Pipes
 from loopx_host.adapters.process.confinement import LIMITS, NAMESPACED, Fence
 from loopx_host.adapters.process.private_directory import PrivateDirectory
@@ -97,7 +98,8 @@ def _started(
     pipes.close_theirs()
     if subreaper:
         _come_first()
-    provider = Provider(started, spec, pipes, subreaper=subreaper, fenced=fenced)
+    broker = AttributeBroker(started.listener, fence.writable)
+    provider = Provider(started, spec, pipes, broker, subreaper=subreaper, fenced=fenced)
     try:
         return provider.attend(interrupts, children)
     finally:
@@ -115,11 +117,21 @@ def _come_first() -> None:
 class Provider:
     """A running provider: its exchange, its end, the end of what it left."""
 
-    def __init__(self, started: Started, spec: RunSpec, pipes: Pipes, *, subreaper: bool, fenced: bool) -> None:
+    def __init__(
+        self,
+        started: Started,
+        spec: RunSpec,
+        pipes: Pipes,
+        broker: AttributeBroker,
+        *,
+        subreaper: bool,
+        fenced: bool,
+    ) -> None:
         self._started = started
         self._child = started.child
         self._spec = spec
         self._pipes = pipes
+        self._broker = broker
         self._subreaper = subreaper
         self._fenced = fenced
         self._exchange: StdioExchange | None = None
@@ -182,6 +194,7 @@ class Provider:
         self.end()
         if self._exchange is not None:
             self._exchange.end_input()
+        self._broker.close()
         self._child.close()
         self._pipes.close()
 
@@ -199,6 +212,7 @@ class Provider:
             interrupts=interrupts,
             children=children if self._subreaper else -1,
             reap=lambda: descendants.reap_all_but(self._child.pid),
+            broker=self._broker,
         )
 
     def _ask_to_end(self, exchange: StdioExchange) -> None:

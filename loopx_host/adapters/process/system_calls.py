@@ -7,7 +7,8 @@ not have it, for which programs have another way.
 
 from __future__ import annotations
 
-# name → number on (x86_64, aarch64); None where the machine does not have the call
+MACHINES = ("x86_64", "aarch64")
+# name → its number on each of MACHINES; None where the machine does not have the call
 NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "socket": (41, 198),
     "socketpair": (53, 199),
@@ -130,6 +131,7 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "fspick": (433, 433),
     "open_tree_attr": (467, 467),
     "syslog": (103, 116),
+    "seccomp": (317, 277),
 }
 
 # The last number of a call that is known here. What a newer kernel adds does not exist for a provider.
@@ -177,3 +179,8 @@ MODE_ARGUMENTS: dict[str, tuple[int, int | None]] = {
 }
 CREATING = 0o100 | 0o20000000  # O_CREAT, and the bit that makes O_TMPFILE
 SET_ID = 0o6000
+
+
+def number(name: str, machine: str) -> int | None:
+    """Return the number of a call on one of `MACHINES`, None where it has none."""
+    return NUMBERS[name][MACHINES.index(machine)]

@@ -84,9 +84,6 @@ PROGRAMS = {
     "python": (sys.executable, "-IS", "-c", PYTHON_PROGRAM),
     "cp": ("sh", "-ec", COPY),
     "node": ("node", "-e", NODE),
-}
-# What keeps modes and times has to set them, for which there is nothing less than a namespace.
-KEEPING = {
     "copytree": (sys.executable, "-IS", "-c", COPYTREE),
     "cp -a": ("sh", "-ec", COPY_ALL),
     "git": ("sh", "-ec", GIT),
@@ -108,7 +105,7 @@ def mark() -> Iterator[str]:
 
 
 def did(grounds: Grounds, mark: str, program: str, level: str, who: str) -> tuple[int | None, str]:
-    name, *words = {**PROGRAMS, **KEEPING}[program]
+    name, *words = PROGRAMS[program]
     path = grounds.person(who).python if name == sys.executable else shutil.which(name)
     if path is None or (name == "sh" and shutil.which(program.split(maxsplit=1)[0]) is None):
         pytest.skip(f"there is no {name}")
@@ -123,11 +120,3 @@ def did(grounds: Grounds, mark: str, program: str, level: str, who: str) -> tupl
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_works_behind_the_fence(grounds: Grounds, mark: str, program: str, level: str, who: str) -> None:
     assert did(grounds, mark, program, level, who) == (0, "")
-
-
-@pytest.mark.parametrize("who", zoo.people())
-@pytest.mark.parametrize("program", KEEPING)
-def test_a_program_that_keeps_modes_and_times_works_in_a_namespace(
-    grounds: Grounds, mark: str, program: str, who: str
-) -> None:
-    assert did(grounds, mark, program, "namespaced", who) == (0, "")

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from loopx_host.adapters.process.seccomp import (
     ALLOW,
+    ASK,
     AUDIT_ARCHITECTURES,
     ERRNO,
     KILL_PROCESS,
+    REFUSE,
     Instruction,
     program,
 )
@@ -26,7 +28,8 @@ WORDS = st.integers(min_value=0, max_value=2**64 - 1)
 ARGUMENTS = st.lists(WORDS, min_size=6, max_size=6)
 SOCKETS = ("socket", "connect", "bind", "listen", "accept", "accept4")
 OTHERS = ("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp")
-ATTRIBUTES = ("fchmod", "fchmodat", "fchmodat2", "fchownat", "utimensat", "setxattr", "fsetxattr", "file_setattr")
+ATTRIBUTES = ("fchmod", "fchmodat", "fchmodat2", "fchownat", "utimensat")
+EXTENDED = ("setxattr", "fsetxattr", "removexattr", "file_setattr")
 NAMESPACES = ("setns", "mount", "umount2", "pivot_root", "chroot", "open_by_handle_at", "keyctl", "bpf")
 
 
@@ -57,7 +60,7 @@ def number_of(name: str, machine: str) -> int:
 
 
 def zero(machine: str) -> list[Instruction]:
-    return program(machine, network=False, attributes=False, sessions=True)
+    return program(machine, network=False, attributes=REFUSE, sessions=True)
 
 
 @pytest.mark.req("B6")
@@ -142,7 +145,7 @@ def test_of_a_call_that_takes_commands_only_a_list_is_let_through(
 @pytest.mark.parametrize("name", ["getxattr", "lgetxattr", "fgetxattr", "getxattrat", "listxattr", "llistxattr"])
 @given(arguments=ARGUMENTS)
 def test_no_file_tells_its_extended_attributes(name: str, machine: str, arguments: list[int]) -> None:
-    filtered = program(machine, network=True, attributes=True, sessions=True)
+    filtered = program(machine, network=True, attributes=ALLOW, sessions=True)
 
     assert answer(filtered, machine, number_of(name, machine), arguments) == ENOTSUP
 
@@ -153,7 +156,7 @@ def test_no_file_tells_its_extended_attributes(name: str, machine: str, argument
     "name", ["statmount", "listmount", "name_to_handle_at", "file_getattr", "pidfd_open", "cachestat", "openat2"]
 )
 def test_what_tells_of_mounts_handles_and_processes_is_not_there(name: str, machine: str) -> None:
-    filtered = program(machine, network=True, attributes=True, sessions=True)
+    filtered = program(machine, network=True, attributes=ALLOW, sessions=True)
 
     assert answer(filtered, machine, number_of(name, machine)) == ENOSYS
 
@@ -177,11 +180,11 @@ O_CREAT, O_TMPFILE_BIT = 0o100, 0o20000000
 
 @pytest.mark.req("B6")
 @pytest.mark.parametrize("bit", [0o4000, 0o2000])
-@pytest.mark.parametrize("attributes", [False, True])
+@pytest.mark.parametrize("attributes", [REFUSE, ASK, ALLOW], ids=["refused", "asked about", "allowed"])
 @pytest.mark.parametrize(("name", "machine"), [(name, machine) for name in MODES for machine in MACHINES])
 @given(rest=st.integers(0, 0o777), above=st.integers(0, 2**32 - 1), making=st.sampled_from([O_CREAT, O_TMPFILE_BIT]))
 def test_nothing_is_made_that_makes_its_user_somebody_else(
-    name: str, machine: str, attributes: bool, bit: int, rest: int, above: int, making: int
+    name: str, machine: str, attributes: int, bit: int, rest: int, above: int, making: int
 ) -> None:
     if NUMBERS[name][list(AUDIT_ARCHITECTURES).index(machine)] is None:
         return
@@ -195,13 +198,13 @@ def test_nothing_is_made_that_makes_its_user_somebody_else(
         arguments[flags] = making
     assert answer(filtered, machine, number, arguments) == EPERM
     arguments[mode] = rest
-    plain = ALLOW if attributes or name not in ("chmod", "fchmod", "fchmodat", "fchmodat2") else EPERM
+    plain = attributes if name in ("chmod", "fchmod", "fchmodat", "fchmodat2") else ALLOW
     assert answer(filtered, machine, number, arguments) == plain
 
 
 @given(family=WORDS, arguments=ARGUMENTS)
 def test_with_net_connect_only_internet_sockets_are_made(family: int, arguments: list[int]) -> None:
-    filtered = program("x86_64", network=True, attributes=False, sessions=True)
+    filtered = program("x86_64", network=True, attributes=REFUSE, sessions=True)
 
     said = answer(filtered, "x86_64", number_of("socket", "x86_64"), [family, *arguments])
 
@@ -210,7 +213,7 @@ def test_with_net_connect_only_internet_sockets_are_made(family: int, arguments:
 
 @pytest.mark.parametrize("name", ["listen", "accept", "accept4"])
 def test_with_net_connect_nobody_listens(name: str) -> None:
-    filtered = program("x86_64", network=True, attributes=False, sessions=True)
+    filtered = program("x86_64", network=True, attributes=REFUSE, sessions=True)
 
     assert answer(filtered, "x86_64", number_of(name, "x86_64")) == EPERM
     assert answer(filtered, "x86_64", number_of("connect", "x86_64")) == ALLOW
@@ -219,7 +222,7 @@ def test_with_net_connect_nobody_listens(name: str) -> None:
 @pytest.mark.parametrize("network", [False, True])
 @given(kind=st.integers(min_value=0, max_value=15), flags=st.integers(min_value=0, max_value=2**20))
 def test_a_pair_of_sockets_is_a_stream(network: bool, kind: int, flags: int) -> None:
-    filtered = program("x86_64", network=network, attributes=False, sessions=True)
+    filtered = program("x86_64", network=network, attributes=REFUSE, sessions=True)
 
     said = answer(filtered, "x86_64", number_of("socketpair", "x86_64"), [1, kind | flags << 4])
 
@@ -232,7 +235,7 @@ def test_a_pair_of_sockets_is_a_stream(network: bool, kind: int, flags: int) -> 
 @given(family=WORDS)
 def test_a_pair_of_sockets_is_of_the_local_family(machine: str, network: bool, kind: int, family: int) -> None:
     """AF_TIPC has pairs too, and every other family is loaded into the kernel before it says that it has none."""
-    filtered = program(machine, network=network, attributes=False, sessions=True)
+    filtered = program(machine, network=network, attributes=REFUSE, sessions=True)
 
     said = answer(filtered, machine, number_of("socketpair", machine), [family, kind])
 
@@ -296,7 +299,7 @@ def test_a_call_by_the_x32_numbers_is_not_there(number: int) -> None:
 
 @pytest.mark.parametrize("name", ["setsid", "setpgid"])
 def test_leaving_the_session_is_possible_unless_it_is_asked_away(name: str) -> None:
-    kept = program("x86_64", network=False, attributes=False, sessions=False)
+    kept = program("x86_64", network=False, attributes=REFUSE, sessions=False)
 
     assert answer(zero("x86_64"), "x86_64", number_of(name, "x86_64")) == ALLOW
     assert answer(kept, "x86_64", number_of(name, "x86_64")) == ERRNO
@@ -304,15 +307,34 @@ def test_leaving_the_session_is_possible_unless_it_is_asked_away(name: str) -> N
 
 @pytest.mark.parametrize("name", ["chmod", "chown", "lchown", "utime", "utimes", "futimesat", *ATTRIBUTES])
 def test_attributes_can_be_changed_where_mounts_guard_them(name: str) -> None:
-    guarded = program("x86_64", network=False, attributes=True, sessions=True)
+    guarded = program("x86_64", network=False, attributes=ALLOW, sessions=True)
 
     assert answer(guarded, "x86_64", number_of(name, "x86_64")) == ALLOW
     assert answer(zero("x86_64"), "x86_64", number_of(name, "x86_64")) == EPERM
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", [*ATTRIBUTES, "chown", "utimes"])
+def test_modes_owners_and_times_are_asked_about(name: str, machine: str) -> None:
+    asking = program(machine, network=False, attributes=ASK, sessions=True)
+    if NUMBERS[name][list(AUDIT_ARCHITECTURES).index(machine)] is None:
+        return
+
+    assert answer(asking, machine, number_of(name, machine)) == ASK
+
+
+@pytest.mark.parametrize("attributes", [REFUSE, ASK], ids=["refused", "asked about"])
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", EXTENDED)
+def test_no_file_has_extended_attributes_to_change(name: str, machine: str, attributes: int) -> None:
+    filtered = program(machine, network=False, attributes=attributes, sessions=True)
+
+    assert answer(filtered, machine, number_of(name, machine)) == ENOTSUP
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_the_kernel_takes_a_program_of_this_size(machine: str) -> None:
-    longest = program(machine, network=False, attributes=False, sessions=False)
+    longest = program(machine, network=False, attributes=REFUSE, sessions=False)
 
     assert len(longest) <= 4096
     assert all(max(true, false) <= 255 for _, true, false, _ in longest)
