@@ -27,11 +27,19 @@ def _forget_the_folder_of_the_script() -> None:
     A file in the scripts directory, or in the directory the caller happens to be in, would be imported in place
     of a module of the standard library. It stays only where loopx itself is imported from, in a checkout.
     """
-    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    if sys.path and not sys.flags.safe_path and os.path.abspath(sys.path[0]) != home:
-        script = os.path.dirname(os.path.abspath(sys.argv[0]))
-        if os.path.abspath(sys.path[0]) in (script, os.path.abspath(os.curdir)):
+    home = os.path.dirname(os.path.dirname(_absolute(__file__)))
+    if sys.path and not sys.flags.safe_path and _absolute(sys.path[0]) != home:
+        script = os.path.dirname(_absolute(sys.argv[0]))
+        if _absolute(sys.path[0]) in (script, _absolute(os.curdir)):
             del sys.path[0]
+
+
+def _absolute(path: str) -> str:
+    """Return a path absolute; as it is where that would take a working directory that was deleted."""
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:
+        return os.path.normpath(path)
 
 
 def run(argv: list[str]) -> int:

@@ -26,6 +26,7 @@ CODES: dict[str, tuple[int, str, str]] = {
     "interpreter_not_found": (2, "invalid_request", GIVEN),
     "internal_error": (70, "internal_error", NONE),
     # the request
+    "directory_gone": (2, "invalid_request", NONE),
     "input_unreadable": (2, "invalid_request", NONE),
     "request_too_large": (2, "invalid_request", NONE),
     "request_invalid": (2, "invalid_request", NONE),

@@ -20,7 +20,7 @@ GREEN = (
     *("J01", "J03", "J05", "J07"),
     *("L01", "L03", "L05", "L07", "L09", "L11", "L13", "L15"),
     *("M01", "M03", "M05", "M07", "M09"),
-    *("N02", "N04", "N05", "N07", "N18"),
+    *("N01", "N02", "N04", "N05", "N07", "N09", "N12", "N15", "N18"),
     *("P01", "P03", "P04", "P06", "P09", "P11", "P13", "P15"),
     "S01",
 )
@@ -28,7 +28,7 @@ GREEN = (
 # providers get no PYTHONPATH. These trials run in an environment made for them.
 OWN_ENVIRONMENT = {"L09"}
 # These mount a file system of their own: they need root, and say UNSURE where they cannot have one.
-NEEDS_A_MOUNT = {"N05"}
+NEEDS_A_MOUNT = {"N05", "N12"}
 PRIVATE = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "LOOPX_RUNTIME_ROOT", "XDG_RUNTIME_DIR")
 VERDICT = re.compile(r"^VERDICT (?P<trial>[A-Z][0-9]{2}) (?P<verdict>PASS|FAIL|UNSURE)\b", re.MULTILINE)
 

@@ -130,6 +130,7 @@ class MemoryPackages:
         self.package: Distribution = {"name": "provider", "version": "1.0"}  # which one does
         self.advertised: dict[str, dict[str, str]] = {}  # "plugins" or "commands" → name → value
         self.bytecode: dict[tuple[str, str], str] = {}  # extension and key → place
+        self.noexec: list[str] = []  # programs on a file system that executes nothing
         self.foreign: str | None = None  # a module that is named and that nobody carries
         self._brought = 0
         self._taken: dict[str, tuple[dict[str, str], str]] = {}
@@ -189,6 +190,9 @@ class MemoryPackages:
     def touched(self, identity: RuntimeIdentity) -> list[str]:
         is_same = self._taken.get(identity.digest) == (self.programs, self.interpreter)
         return self.written if is_same else ["launcher"]
+
+    def mounted_noexec(self, programs: list[str]) -> str | None:
+        return next((program for program in programs if program in self.noexec), None)
 
     def foreign_module(self, launcher: Launcher, extension_id: str) -> str | None:  # noqa: ARG002 (the port's)
         return self.foreign

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from loopx_host.adapters.files import places
+
 _PRIVATE = 0o600
 _SUFFIX = ".tmp"
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -13,14 +15,16 @@ def replace(path: str, data: bytes) -> None:
     """Write `data` to a private file beside `path`, sync it, rename it over `path`, sync the directory.
 
     The temporary name is unpredictable and opened exclusively, so nothing planted in a shared directory is
-    followed or overwritten. Raises OSError; the old file is then still there, unless the very last step,
-    the sync of the directory, failed after the rename.
+    followed or overwritten. Raises OSError (UntrustedError where somebody else could put another directory in the
+    place of this one); the old file is then still there, unless the very last step, the sync of the directory,
+    failed after the rename.
     """
     directory, name = os.path.split(path)
+    directory = places.directory(directory)
     draft = os.path.join(directory, f"{_prefix(name)}{os.urandom(8).hex()}{_SUFFIX}")
     try:
         _write(draft, data)
-        os.rename(draft, path)
+        os.rename(draft, os.path.join(directory, name))
     except BaseException:
         _discard(draft)
         raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from loopx_host.adapters.files import places
 from loopx_host.adapters.files.paths import absolute
 from loopx_host.core.errors import refusal
 from loopx_host.core.text import visible
@@ -40,16 +41,19 @@ class NewDirectory:
 
     def write(self, files: dict[str, str]) -> None:
         """Write everything, then move it into place (see the port)."""
-        draft = f"{self._path}.{os.urandom(8).hex()}.tmp"
-        parents = _missing(os.path.dirname(self._path))
+        above, leaf = os.path.split(self._path)
+        parents = _missing(above)
+        draft = ""
         try:
             for parent in parents:
                 os.makedirs(parent, exist_ok=True)
+            above = places.directory(above)
+            draft = os.path.join(above, f"{leaf}.{os.urandom(8).hex()}.tmp")
             os.mkdir(draft)
             for name, content in files.items():
                 _write(os.path.join(draft, name), content)
             self.refuse_existing()
-            os.rename(draft, self._path)
+            os.rename(draft, os.path.join(above, leaf))
         except OSError as error:
             raise refusal(
                 "output_unwritable", self.shown, f"{self.shown} cannot be written: {error.strerror}"

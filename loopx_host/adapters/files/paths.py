@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from loopx_host.adapters.files import atomic
+from loopx_host.adapters.files import places
 
 APP = "loopx"
-PRIVATE = 0o700
-_GROUP_WRITES, _OTHERS_WRITE = 0o020, 0o002
 _NOWHERE = os.path.join(os.devnull, APP)  # below a file, nothing can be made
 
 
@@ -26,8 +24,7 @@ def cache_root() -> str:
     answer is a path that can hold nothing.
     """
     path = _platform("XDG_CACHE_HOME", "~/.cache", "user_cache_dir")
-    trusted = os.path.isabs(path) and all(_is_private(place) for place in (path, os.path.dirname(path)))
-    return path if trusted else _NOWHERE
+    return path if os.path.isabs(path) and places.holds(path) else _NOWHERE
 
 
 def bytecode(extension_id: str) -> str:
@@ -41,18 +38,23 @@ def state_file(runtime: str) -> str:
 
 
 def absolute(path: str) -> str:
-    """Return `path` absolute, with ``~`` expanded and links left alone."""
-    return os.path.abspath(os.path.expanduser(path))
+    """Return `path` absolute, with ``~`` expanded and links left alone.
 
-
-def _is_private(place: str) -> bool:
-    """Whether only this user and root can write to a directory; one that is not there yet is."""
+    Raises Refused `directory_gone` for a relative path, where the working directory was deleted.
+    """
     try:
-        status = os.stat(place)
-    except OSError:
-        return True
-    shared = status.st_mode & _OTHERS_WRITE or (status.st_mode & _GROUP_WRITES and status.st_gid != os.getegid())
-    return status.st_uid in (0, os.geteuid()) and not shared
+        return os.path.abspath(os.path.expanduser(path))
+    except FileNotFoundError:
+        from loopx_host.core.errors import refusal
+        from loopx_host.core.text import one_line
+
+        shown = one_line(path, 200)
+        raise refusal(
+            "directory_gone",
+            shown,
+            f"`{shown}` is relative to the working directory, which was deleted",
+            hint="change to a directory that is there, or give an absolute path",
+        ) from None
 
 
 def _platform(variable: str, default: str, name: str) -> str:
@@ -66,19 +68,8 @@ def _platform(variable: str, default: str, name: str) -> str:
 
 
 def make_private(path: str) -> None:
-    """Create the directory `path` and every missing parent with mode 0700, durably. Raises OSError."""
-    missing: list[str] = []
-    while not os.path.isdir(path):
-        missing.append(path)
-        parent = os.path.dirname(path)
-        if parent == path:
-            break
-        path = parent
-    for directory in reversed(missing):
-        try:
-            os.mkdir(directory, PRIVATE)
-            os.chmod(directory, PRIVATE)  # a umask can only have taken bits away
-            atomic.sync_directory(os.path.dirname(directory))
-        except FileExistsError:
-            if not os.path.isdir(directory):
-                raise
+    """Create the directory `path` and every missing parent with mode 0700, durably.
+
+    Raises OSError, and UntrustedError where somebody else could put another in its place.
+    """
+    places.directory(path, make=True)

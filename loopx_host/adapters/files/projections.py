@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from loopx_host.adapters.files import atomic, bounded, paths
+from loopx_host.adapters.files import atomic, bounded, paths, places
 from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import refusal
 from loopx_host.core.text import visible
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _BYTES = 8_000_000  # an answer of a megabyte whose numbers are written out in full
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}", re.ASCII)
 _UNUSABLE = b""
+_PROJECTIONS = "projections"
 
 
 class FileProjections:
@@ -29,20 +30,17 @@ class FileProjections:
     def at(cls, state_file: str | None, runtime_root: str | None) -> FileProjections:
         """Return the projections that belong to the state file of the same options."""
         if state_file is not None:
-            return cls(os.path.join(f"{os.path.realpath(paths.absolute(state_file))}.d", "projections"))
-        return cls(os.path.join(paths.runtime_root(runtime_root), "extensions", "projections"))
+            return cls(os.path.join(f"{os.path.realpath(paths.absolute(state_file))}.d", _PROJECTIONS))
+        return cls(os.path.join(paths.runtime_root(runtime_root), "extensions", _PROJECTIONS))
 
     def publish(self, extension_id: str, surface_id: str, data: bytes) -> None:
         """Replace one file, durably (see the port)."""
         path = self._path(extension_id, surface_id)
-        folder = os.path.dirname(path)
         try:
-            paths.make_private(folder)
-            for directory in (self._place, folder):
-                if os.path.islink(directory):
-                    raise _unwritable(path, f"{visible(directory)} is a link")
-                os.chmod(directory, paths.PRIVATE)
-            atomic.replace(path, data)
+            folder = self._own(_file_name(extension_id), make=True)
+            for directory in (os.path.dirname(folder), folder):
+                os.chmod(directory, places.PRIVATE)
+            atomic.replace(os.path.join(folder, os.path.basename(path)), data)
         except OSError as error:
             raise _unwritable(path, str(error.strerror)) from error
 
@@ -68,20 +66,28 @@ class FileProjections:
         return {visible(name): _digest(os.path.join(folder, name)) for name in names}
 
     def remove(self, extension_id: str) -> None:
-        """Remove all that one extension published (see the port)."""
-        folder = os.path.join(self._place, _file_name(extension_id))
+        """Remove all that one extension published (see the port); a link in its place goes, and nothing behind it."""
+        name = _file_name(extension_id)
         try:
+            above = self._own()
+            folder = os.path.join(above, name)
             if os.path.islink(folder):
                 os.unlink(folder)
                 return
-            for name in os.listdir(folder):
-                os.unlink(os.path.join(folder, name))
+            folder = self._own(name)
+            for view in os.listdir(folder):
+                os.unlink(os.path.join(folder, view))
             os.rmdir(folder)
-            atomic.sync_directory(self._place)
+            atomic.sync_directory(above)
         except FileNotFoundError:
             pass
         except OSError as error:
-            raise _unwritable(folder, str(error.strerror)) from error
+            raise _unwritable(os.path.join(self._place, name), str(error.strerror)) from error
+
+    def _own(self, *names: str, make: bool = False) -> str:
+        """Return the directory of all views, or one below it. Raises OSError."""
+        kept, views = os.path.split(self._place)
+        return places.own(*os.path.split(kept), views, *names, make=make)
 
     def _path(self, extension_id: str, surface_id: str) -> str:
         return os.path.join(self._place, _file_name(extension_id), f"{_file_name(surface_id)}.json")

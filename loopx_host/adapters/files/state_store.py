@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 
-from loopx_host.adapters.files import atomic, bounded, paths
+from loopx_host.adapters.files import atomic, bounded, paths, places
 from loopx_host.adapters.files.lock import FileLock, LockBusyError
 from loopx_host.core.digest import sha256_hex
 from loopx_host.core.errors import refusal
@@ -22,8 +23,12 @@ if TYPE_CHECKING:
     _Result = TypeVar("_Result")
 
 
+_SCHEMAS = "schemas"
+_SCHEMA_FILE = re.compile("[0-9a-f]{64}[.]json|[.][0-9a-f]{64}[.]json[.][0-9a-f]{16}[.]tmp")  # and a draft of one
+
+
 class FileStateStore:
-    """One state file, its lock beside it, and the directory of what is kept with it."""
+    """One state file, its lock beside it, and the directory `kept` of what is kept with it, which is loopx's own."""
 
     def __init__(
         self,
@@ -78,7 +83,7 @@ class FileStateStore:
     def read_schema(self, digest: str) -> bytes | None:
         """Return a kept schema file, if it still is what its name says (see the port)."""
         try:
-            data = bounded.read_regular(os.path.join(self._kept, "schemas", f"{digest}.json"), SCHEMA_BYTES)
+            data = bounded.read_regular(os.path.join(self._kept, _SCHEMAS, f"{digest}.json"), SCHEMA_BYTES)
         except OSError:
             return None
         return data if sha256_hex(data) == digest else None
@@ -109,19 +114,28 @@ class FileStateStore:
     def _replace(self, target: str, new: Replacement) -> None:
         """Keep the new schemas, replace the state, drop what it no longer refers to: safe after each step."""
         atomic.discard_drafts(target)
-        schemas = os.path.join(self._kept, "schemas")
         if new.schemas:
-            paths.make_private(schemas)
-        for digest, data in new.schemas.items():
-            atomic.replace(os.path.join(schemas, f"{digest}.json"), data)
+            schemas = places.own(*os.path.split(self._kept), _SCHEMAS, make=True)
+            for digest, data in new.schemas.items():
+                atomic.replace(os.path.join(schemas, f"{digest}.json"), data)
         atomic.replace(target, new.data)
         if new.referred is not None and not _has_damaged_copy(target):
-            _drop(schemas, {f"{digest}.json" for digest in new.referred})
+            self._drop({f"{digest}.json" for digest in new.referred})
+
+    def _drop(self, kept: set[str]) -> None:
+        """Remove the schema files nobody refers to; what cannot be removed only takes room."""
+        try:
+            schemas = places.own(*os.path.split(self._kept), _SCHEMAS)
+            for name in set(filter(_SCHEMA_FILE.fullmatch, os.listdir(schemas))) - kept:
+                os.unlink(os.path.join(schemas, name))
+            os.rmdir(schemas)  # succeeds only when it is empty
+        except OSError:
+            pass
 
     def _under_lock(self, target: str, act: Callable[[], _Result]) -> _Result:
         """Return ``act()`` done while holding the lock of `target`; what the system refuses is coded."""
         try:
-            paths.make_private(os.path.dirname(target))
+            self._make_place(os.path.dirname(target))
             with FileLock(f"{target}.lock", self._wait_seconds, self._check):
                 return act()
         except LockBusyError as error:
@@ -131,8 +145,17 @@ class FileStateStore:
                 f"another command holds the lock of {self.location} ({error.strerror})",
                 hint="try again when it has finished",
             ) from None
+        except places.UntrustedError as error:
+            raise self._untrusted(error) from None
         except OSError as error:
             raise self._unwritable(error) from error
+
+    def _make_place(self, directory: str) -> None:
+        """Make the directory of the file, which may be loopx's own. Raises OSError."""
+        if directory == self._kept:
+            places.own(*os.path.split(directory), make=True)
+        else:
+            places.directory(directory, make=True)
 
     def _rename_damaged(self, target: str) -> str:
         path = self._damaged_name(target, os.urandom(4).hex())
@@ -173,6 +196,14 @@ class FileStateStore:
             summary = f"the state file {self.location} cannot be read: {error.strerror}"
             raise refusal("state_unreadable", self.location, summary) from error
 
+    def _untrusted(self, error: OSError) -> Refused:
+        return refusal(
+            "state_unsafe",
+            self.location,
+            f"the state file {self.location} is not written: {error.strerror}",
+            hint="name a state file in a directory of your own",
+        )
+
     def _unwritable(self, error: OSError) -> Refused:
         return refusal(
             "state_unwritable",
@@ -186,13 +217,3 @@ def _has_damaged_copy(target: str) -> bool:
     """Whether a copy of a damaged state lies beside `target`: it may refer to schemas the state no longer does."""
     directory, name = os.path.split(target)
     return any(entry.startswith(f"{name}.damaged-") for entry in os.listdir(directory))
-
-
-def _drop(directory: str, kept: set[str]) -> None:
-    """Remove the schema files nobody refers to; what cannot be removed only takes room."""
-    try:
-        for name in set(os.listdir(directory)) - kept:
-            os.unlink(os.path.join(directory, name))
-        os.rmdir(directory)  # succeeds only when it is empty
-    except OSError:
-        pass

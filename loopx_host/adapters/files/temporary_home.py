@@ -6,6 +6,8 @@ import os
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
+from loopx_host.adapters.files import places
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,5 +30,5 @@ class TemporaryHomes:
     @contextmanager
     def make(self) -> Iterator[TemporaryHome]:
         """Make one, and remove it with all that is in it when the block ends."""
-        with TemporaryDirectory(prefix="loopx-home-") as made:
-            yield TemporaryHome(os.path.realpath(made))
+        with TemporaryDirectory(prefix="loopx-home-", dir=places.temporary()[0]) as made:
+            yield TemporaryHome(made)

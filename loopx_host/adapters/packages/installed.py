@@ -93,6 +93,12 @@ class InstalledPackages:
 
         return advertised(owner, extension_id)
 
+    def mounted_noexec(self, programs: list[str]) -> str | None:
+        """Return the first file that lies on a file system which executes nothing (see the port)."""
+        from loopx_host.adapters.packages import launchers
+
+        return next(filter(launchers.is_mounted_noexec, programs), None)
+
     def foreign_module(self, launcher: Launcher, extension_id: str) -> str | None:
         """Return a module that is named for an extension and belongs to somebody else (see the port)."""
         owner = self.owner(launcher)

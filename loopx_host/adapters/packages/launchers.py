@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 from loopx_host.adapters.packages import shebang
@@ -27,6 +28,16 @@ def resolve(runtime: Runtime, folder: str | None) -> Launcher | LauncherNotFound
             return _keepable(_launcher(ENTRYPOINT, candidate, runtime))
     searched = candidates if "/" in name else [os.path.dirname(candidate) for candidate in candidates]
     return LauncherNotFound(name, [visible(place) for place in searched], visible(sys.prefix))
+
+
+def is_mounted_noexec(path: str) -> bool:
+    """Whether a file has its executable bit and lies on a file system that is mounted noexec."""
+    try:
+        status = os.stat(path)
+        flags = os.statvfs(path).f_flag
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(status.st_mode) and bool(status.st_mode & 0o111) and bool(flags & getattr(os, "ST_NOEXEC", 0))
 
 
 def search_path() -> list[str]:

@@ -19,6 +19,7 @@ _SHIMS = "shims"  # where version managers (pyenv, asdf, mise) keep small progra
 _OF_A_PREFIX = ("bin", "lib", "lib64", "libexec", "pyvenv.cfg")
 _SYSTEM_PREFIXES = ("/", "/usr", "/usr/local")
 _SINGLE_FILES = 500
+_PACKAGE_FOLDERS = ("node_modules", "vendor")  # of npm and its like, of Composer
 
 
 def of_programs(programs: list[str]) -> list[str]:
@@ -46,12 +47,22 @@ def of_record(owner: Installed, recorded: list[str]) -> list[str]:
 def of_unowned(launcher: str) -> list[str]:
     """Return the folder of a launcher that no distribution carries: what lies there is all it can bring.
 
-    Not where that folder holds far more than a program (`wide_folders`).
+    And where it lies in a folder of packages that look each other up there (`node_modules`, `vendor`), that one.
+    Not where such a folder holds far more than a program (`wide_folders`).
     """
     from loopx_host.adapters.packages import wide_folders  # only what is proved anew asks
 
-    folders = {os.path.dirname(launcher), os.path.dirname(os.path.realpath(launcher))}
+    folders = set[str]()
+    for path in (launcher, os.path.realpath(launcher)):
+        folders |= {os.path.dirname(path), *_package_folder(path)}
     return sorted(folder for folder in folders if not wide_folders.is_wide(folder))
+
+
+def _package_folder(path: str) -> list[str]:
+    """Return the outermost folder of packages that a path leads through, if it leads through one."""
+    parts = path.split(os.sep)
+    found = [index for index, part in enumerate(parts[:-1]) if part in _PACKAGE_FOLDERS]
+    return [os.sep.join(parts[: found[0] + 1])] if found else []
 
 
 def _of_prefix(program: str) -> list[str]:

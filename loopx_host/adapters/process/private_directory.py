@@ -10,6 +10,8 @@ import os
 import stat
 import time
 
+from loopx_host.adapters.files import places
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +40,7 @@ class PrivateDirectory:
     def create(cls) -> PrivateDirectory:
         """Make and lock a new one in the first place that takes it. Raises OSError when none does."""
         failed = OSError("no private directory could be kept")
-        for base in _places():
+        for base in places.temporary():
             try:
                 return cls._create_in(base)
             except OSError as error:
@@ -76,15 +78,12 @@ def sweep() -> None:
     It takes little time, however much there is, and removes something each time; the rest is for the next one.
     """
     deadline = time.monotonic() + _SWEEP_SECONDS
-    for base in _places():
+    for base in places.temporary():
         _sweep(base, deadline)
 
 
 def _sweep(base: str, deadline: float) -> None:
     try:
-        status = os.stat(base)
-        if status.st_uid != os.geteuid() and not status.st_mode & stat.S_ISVTX:
-            return  # somebody else could have given our names to what is not ours to remove
         with os.scandir(base) as entries:
             for entry in entries:
                 if _is_made_here(entry.name) and _sweep_one(entry.path, deadline):
@@ -104,12 +103,6 @@ def _sweep_one(path: str, deadline: float) -> bool:
     _remove(path, deadline - time.monotonic())
     os.close(descriptor)
     return time.monotonic() >= deadline
-
-
-def _places() -> list[str]:
-    named = (os.environ.get(variable, "") for variable in ("XDG_RUNTIME_DIR", "TMPDIR"))
-    # The names made in /tmp are unpredictable and exclusive.
-    return [*(place for place in named if os.path.isabs(place)), "/tmp"]  # noqa: S108
 
 
 def _make(path: str) -> None:

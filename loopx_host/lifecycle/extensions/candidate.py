@@ -68,7 +68,7 @@ class Candidate:
         `entrypoint_missing`, `entry_point_foreign` and ``<name>_unavailable``.
         """
         if isinstance(self.launcher, LauncherNotFound) or self.identity is None:
-            return entrypoint_missing(self.launcher, retry_command)
+            return entrypoint_missing(self.launcher, packages, retry_command)
         foreign = packages.foreign_module(self.launcher, manifest.id)
         if foreign is not None:
             return entry_point_foreign(manifest.id, foreign, retry_command)
@@ -89,8 +89,21 @@ def entry_point_foreign(extension_id: str, module: str, next_command: tuple[str,
     )
 
 
-def entrypoint_missing(launcher: Launcher | LauncherNotFound, retry_command: tuple[str, ...]) -> Refused:
+def entrypoint_missing(
+    launcher: Launcher | LauncherNotFound, packages: Packages, retry_command: tuple[str, ...]
+) -> Refused:
     """Return the refusal of a launcher that was not found, or of a pinned one that is gone."""
+    asked, searched = _looked_at(launcher)
+    noexec = packages.mounted_noexec(asked)
+    if noexec is not None:
+        return refusal(
+            "entrypoint_missing",
+            noexec,
+            f"`{noexec}` lies on a file system that is mounted noexec, which executes nothing",
+            hint="install the package on another file system, or mount this one without noexec",
+            next_command=retry_command,
+            searched=searched,
+        )
     if isinstance(launcher, LauncherNotFound):
         return refusal(
             "entrypoint_missing",
@@ -100,7 +113,7 @@ def entrypoint_missing(launcher: Launcher | LauncherNotFound, retry_command: tup
             if "/" in launcher.name
             else f"install the package that carries it into the environment loopx runs in: {launcher.environment}",
             next_command=retry_command,
-            searched=list(launcher.searched),
+            searched=searched,
         )
     return refusal(
         "entrypoint_missing",
@@ -108,5 +121,13 @@ def entrypoint_missing(launcher: Launcher | LauncherNotFound, retry_command: tup
         f"the pinned launcher {launcher.path} is not an executable file now",
         hint="put the package back where it was, then repeat the command",
         next_command=retry_command,
-        searched=[launcher.path],
+        searched=searched,
     )
+
+
+def _looked_at(launcher: Launcher | LauncherNotFound) -> tuple[list[str], list[str]]:
+    """Return the files that could have been the launcher, and every place looked at."""
+    if not isinstance(launcher, LauncherNotFound):
+        return [launcher.path], [launcher.path]
+    places = [*launcher.searched]
+    return places if "/" in launcher.name else [f"{place}/{launcher.name}" for place in places], places

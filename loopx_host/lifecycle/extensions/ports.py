@@ -101,6 +101,10 @@ class Packages(Protocol):
         """
         ...
 
+    def mounted_noexec(self, programs: list[str]) -> str | None:
+        """Return the first of these files that may be executed but for the file system it lies on, or None."""
+        ...
+
     def foreign_module(self, launcher: Launcher, extension_id: str) -> str | None:
         """Return a module that is to run as the extension's and that its own distribution does not carry, or None.
 

@@ -198,7 +198,7 @@ def test_the_sweep_leaves_a_place_alone_whose_owner_could_have_put_our_names_the
 
 
 @as_root
-@pytest.mark.parametrize(("mode", "owner"), [(0o1777, NOBODY), (0o700, 0)], ids=["sticky", "our own"])
+@pytest.mark.parametrize(("mode", "owner"), [(0o1777, 0), (0o700, 0)], ids=["sticky", "our own"])
 def test_the_sweep_removes_what_dead_hosts_left_where_only_we_could_have_put_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, owner: int
 ) -> None:

@@ -168,3 +168,18 @@ def entries(homes: dict[int, str]) -> object:
         return known(number)
 
     return look_up
+
+
+@pytest.mark.parametrize("folder", ["node_modules", "vendor"])
+def test_a_launcher_reads_the_packages_that_lie_beside_its_own(tmp_path: Path, folder: str) -> None:
+    """Trial N15: what a package requires lies beside it, or in a folder of packages further out."""
+    packages = tmp_path / "app" / folder
+    inner = packages / "one" / folder / "two"
+    for place in (packages / ".bin", inner):
+        place.mkdir(parents=True)
+    (inner / "cli").touch()
+    link = packages / ".bin/cli"
+    link.symlink_to(inner / "cli")
+
+    assert set(needed_files.of_unowned(str(link))) == {str(packages), str(packages / ".bin"), str(inner)}
+    assert str(packages.parent) not in needed_files.of_unowned(str(inner / "cli"))

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from loopx_host.core.limits import SYSTEM_PATH
+from loopx_host.lifecycle.extensions.enable import enable
 from loopx_host.lifecycle.extensions.identity import ENTRYPOINT, Launcher
 from loopx_host.lifecycle.extensions.install import install
 from loopx_host.lifecycle.extensions.preconditions import refuse_capability_clash
@@ -502,3 +503,20 @@ def test_the_plan_of_an_install_is_made_of_what_decides_it() -> None:
     canonical = json.dumps(plan, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
     assert world.trust(install, source)["plan"] == "sha256:" + hashlib.sha256(canonical).hexdigest()
+
+
+@pytest.mark.parametrize("executed", [True, False])
+def test_a_program_on_a_file_system_that_executes_nothing_is_refused_for_that(executed: bool) -> None:
+    """Trial N12: the bit is set, and nothing is said about setting it."""
+    world = World()
+    source = world.sources.put()
+    if executed:
+        world.trust(install, source)
+    world.packages.programs.clear()
+    world.packages.noexec = [PROGRAM]
+
+    said = refusal_of(lambda: world.change(enable) if executed else world.trust(install, source))
+
+    assert (said.code, said.diagnostic.subject) == ("entrypoint_missing", PROGRAM)
+    assert "noexec" in said.diagnostic.summary
+    assert said.blocks["searched"] == [PROGRAM if executed else "/made/up/bin"]
