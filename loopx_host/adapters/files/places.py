@@ -8,7 +8,6 @@ loopx's own there are no links at all (`own`).
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 
@@ -17,6 +16,7 @@ from loopx_host.core.text import visible
 PRIVATE = 0o700
 # What is there itself, be it a link; macOS has a flag of its own for that.
 _LOOK = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_PATH", 0) | (getattr(os, "O_SYMLINK", 0) or os.O_NOFOLLOW)
+_NOT_PERMITTED = 1  # EPERM
 _LINKS = 40  # as many as the kernel follows
 _GROUP_WRITES, _OTHERS_WRITE = 0o020, 0o002
 _EVERY_USER = 1 << 31
@@ -27,7 +27,7 @@ class UntrustedError(OSError):
     """Somebody else could put something else in the place of a directory."""
 
     def __init__(self, path: str, why: str) -> None:
-        super().__init__(errno.EPERM, f"{visible(path)} {why}", path)
+        super().__init__(_NOT_PERMITTED, f"{visible(path)} {why}", path)
 
 
 def directory(path: str, *, make: bool = False) -> str:
@@ -50,7 +50,7 @@ def directory(path: str, *, make: bool = False) -> str:
                 os.close(inner)
                 links += 1
                 if links > _LINKS:
-                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+                    raise _failed("ELOOP", path)
                 target = os.readlink(name, dir_fd=here)
                 wanted = [*_parts(target), *wanted]
                 if os.path.isabs(target):
@@ -122,6 +122,14 @@ def _executes_nothing(place: str) -> bool:
         return False
 
 
+def _failed(name: str, path: str) -> OSError:
+    """Return the error that the system has under a name."""
+    import errno
+
+    number = int(getattr(errno, name))
+    return OSError(number, os.strerror(number), path)
+
+
 def _parts(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in ("", os.curdir)]
 
@@ -146,7 +154,7 @@ def _opened(name: str, here: int, path: str, *, make: bool) -> tuple[int, os.sta
         if stat.S_ISDIR(status.st_mode):
             _refuse_directory(status, path)
         elif not stat.S_ISLNK(status.st_mode):
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+            raise _failed("ENOTDIR", path)
     except OSError:
         os.close(inner)
         raise

@@ -312,6 +312,10 @@ def _misshapen_revision(extension_id: str, revision: object) -> str | None:
     return None
 
 
+_OPERATION = ("id", "effect_class", "required_permission")
+_JUDGED = ("request_schema", "result_schema")
+
+
 def _is_normal_form(form: dict[str, object]) -> bool:
     provider, runtime = form.get("provider"), form.get("runtime")
     return (
@@ -327,7 +331,28 @@ def _is_normal_form(form: dict[str, object]) -> bool:
 
 
 def _is_rows(rows: object, name: str) -> bool:
-    return isinstance(rows, list) and all(isinstance(row, dict) and isinstance(row.get(name), str) for row in rows)
+    return isinstance(rows, list) and all(
+        isinstance(row, dict) and isinstance(row.get(name), str) and _is_profile(row.get("integration_profile"))
+        for row in rows
+    )
+
+
+def _is_profile(profile: object) -> bool:
+    """Whether a row has no profile, or one whose operations can be looked at."""
+    if profile is None:
+        return True
+    document = profile.get("document") if isinstance(profile, dict) else None
+    if not isinstance(profile, dict) or not isinstance(document, dict):
+        return False
+    operations = document.get("operations")
+    return (
+        all(isinstance(text, str) for text in (profile.get("digest"), document.get("protocol")))
+        and isinstance(operations, list)
+        and all(
+            isinstance(one, dict) and all(isinstance(one.get(key), str) for key in _OPERATION) for one in operations
+        )
+        and all(isinstance(one.get(key), (dict, str)) for one in operations for key in _JUDGED)
+    )
 
 
 def _is_runtime(runtime: dict[str, object]) -> bool:
