@@ -111,7 +111,7 @@ def _answered(
     opened = _paths(request["context_refs"])
     if "surface" in request:
         return _viewed(views, request["surface"], request["input"], opened)
-    operation = operations.get(str(request["operation"]))  # a text or not: the envelope was made for it as it is
+    operation = operations.get(request["operation"])
     if operation is None:
         raise OperationFailed("operation_unknown", "this provider has no such operation")
     done = operation(request["input"], opened)
@@ -134,7 +134,7 @@ def _governed(request: dict[str, object], manifest_id: str, environment: Mapping
     if request.get("schema_version") != governed_request.ID or not governed_request.has_its_keys(request):
         raise OperationFailed("request_invalid", f"the request is no {governed_request.ID}")
     if not _is_readable(request):
-        raise OperationFailed("request_invalid", "the request needs an input object and a list of context references")
+        raise OperationFailed("request_invalid", "the request has a value of another type than its schema")
     try:
         check_envelope(request.get(ENVELOPE_KEY), expected_by_provider(request, manifest_id, environment))
     except Refused as refused:
@@ -143,19 +143,8 @@ def _governed(request: dict[str, object], manifest_id: str, environment: Mapping
 
 
 def _is_readable(request: dict[str, object]) -> TypeGuard[GovernedRequest]:
-    """Whether what an operation gets has its types; the envelope says of everything else that it is as it was."""
-    return isinstance(request["input"], dict) and _are_references(request[REFERENCES_KEY])
-
-
-def _are_references(value: object) -> TypeGuard[list[ContextReference]]:
-    return (
-        isinstance(value, list)
-        and all(
-            isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get("path"), str)
-            for one in value
-        )
-        and len({one["name"] for one in value}) == len(value)
-    )
+    """Whether a request has the types that an operation reads it by; the envelope says that it is as it was."""
+    return governed_request.has_its_types(request)
 
 
 def _paths(rows: list[ContextReference]) -> dict[str, str]:

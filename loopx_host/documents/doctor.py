@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from loopx_host.core.errors import Refused
     from loopx_host.documents.parts import Command, Containment, Owner, WouldRefuse
+    from loopx_host.documents.state import Failure
 
     class ReadOnly(TypedDict):
         """Whether a probe was held to writing nowhere but in its private directory, and with what."""
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         containment: NotRequired[Containment | None]
         changed: NotRequired[list[str]]
         changed_details: NotRequired[list[str]]
+        last_failure: NotRequired[Failure | None]
         at: NotRequired[str]
         owner: NotRequired[Owner | None]
         plan: NotRequired[str]
@@ -111,11 +113,18 @@ def with_changes(block: Doctor, changed: list[str], details: list[str]) -> Docto
 
 
 def previewed(
-    block: Doctor, *, owner: Owner | None, plan: str, refused: Refused | None, next_command: Command
+    block: Doctor,
+    *,
+    owner: Owner | None,
+    plan: str,
+    refused: Refused | None,
+    last_failure: Failure | None,
+    next_command: Command,
 ) -> Doctor:
-    """Return the document of a probe that would be made."""
+    """Return the document of a probe that would be made; `last_failure` is how the one before failed."""
     return {
         **block,
+        "last_failure": last_failure,
         "owner": owner,
         "plan": plan,
         "would_refuse": would_refuse(refused),
@@ -130,7 +139,7 @@ def done(block: Doctor, *, owner: Owner | None, at: str, plan: str, next_command
 
 def schema() -> dict[str, object]:
     """Return the JSON Schema of the outcome of a doctor."""
-    from loopx_host.documents import words
+    from loopx_host.documents import state, words
 
     return words.receipt_of(
         ID,
@@ -152,6 +161,7 @@ def schema() -> dict[str, object]:
             "stderr_tail": words.NULLABLE_TEXT,
             "containment": words.NULLABLE_OBJECT,
             "would_refuse": words.WOULD_REFUSE,
+            "last_failure": state.failure_schema(),
             "at": words.TIME,
             "owner": words.nullable(words.OWNER),
             "duration_ms": words.COUNT,

@@ -9,12 +9,13 @@ if TYPE_CHECKING:
     from typing import Literal, TypedDict
 
     from loopx_host.documents.parts import Command
+    from loopx_host.documents.state import Failure
 
     class Row(TypedDict):
         """One extension: the v0 fields, then version, readiness and what would change it.
 
         `reason` is the code of the refusal that dispatching it would meet; `changed` names what a stale proof no
-        longer covers.
+        longer covers, `last_failure` how the doctor of the active revision failed last.
         """
 
         id: str
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         reason: str | None
         changed: list[str]
         changed_details: list[str]
+        last_failure: Failure | None
         env: list[str]
         next_command: Command | None
 
@@ -56,6 +58,7 @@ def row(
     reason: str | None,
     changed: list[str],
     changed_details: list[str],
+    last_failure: Failure | None,
     env: list[str],
     next_command: Command | None,
 ) -> Row:
@@ -72,6 +75,7 @@ def row(
         "reason": reason,
         "changed": changed,
         "changed_details": changed_details,
+        "last_failure": last_failure,
         "env": env,
         "next_command": next_command,
     }
@@ -91,6 +95,7 @@ def bad_row(*, extension_id: str, code: str, next_command: Command) -> Row:
         "reason": code,
         "changed": [],
         "changed_details": [],
+        "last_failure": None,
         "env": [],
         "next_command": next_command,
     }
@@ -106,7 +111,7 @@ def schema() -> dict[str, object]:
 
 def row_fields() -> tuple[dict[str, object], dict[str, object]]:
     """Return the schemas of the fields of a row: those v0 wrote, and those that came later."""
-    from loopx_host.documents import words
+    from loopx_host.documents import state, words
 
     return (
         {
@@ -123,6 +128,7 @@ def row_fields() -> tuple[dict[str, object], dict[str, object]]:
             "reason": words.NULLABLE_TEXT,
             "changed": words.TEXTS,
             "changed_details": words.TEXTS,
+            "last_failure": state.failure_schema(),
             "env": words.TEXTS,
             "next_command": words.NULLABLE_TEXT,
         },

@@ -38,6 +38,8 @@ ID = "loopx_external_domain_capability_request_v1"
 ENVELOPE_KEY = "execution_envelope"
 REFERENCES_KEY = "context_refs"
 SURFACE_KEY = "surface"
+_OTHER_TYPES = ("input", REFERENCES_KEY, ENVELOPE_KEY)
+_REFERENCE = {"name", "kind", "path"}
 _KEYS = {
     "schema_version",
     "invocation_id",
@@ -78,6 +80,19 @@ def request(
 def has_its_keys(document: Mapping[str, object]) -> bool:
     """Whether a document has every key of a request and no key that none has."""
     return _KEYS <= set(document) <= {*_KEYS, SURFACE_KEY, *SCOPE_OF_A_TURN, ENVELOPE_KEY}
+
+
+def has_its_types(document: Mapping[str, object]) -> bool:
+    """Whether everything in a document with a request's keys is of its type, its references closed and told apart."""
+    rows = document[REFERENCES_KEY]
+    return (
+        isinstance(document["input"], dict)
+        and all(isinstance(value, str) and value for key, value in document.items() if key not in _OTHER_TYPES)
+        and isinstance(rows, list)
+        and all(isinstance(row, dict) and set(row) == _REFERENCE and row["kind"] == "path" for row in rows)
+        and all(isinstance(value, str) and value for row in rows for value in row.values())
+        and len({row["name"] for row in rows}) == len(rows)
+    )
 
 
 def references(opened: dict[str, str]) -> list[ContextReference]:

@@ -218,14 +218,14 @@ def to_do(receipt: Operation, *, next_command: Command) -> Operation:
     return {**receipt, "next_command": next_command}
 
 
-def done(receipt: Operation, *, at: str) -> Operation:
-    """Return the receipt of a verb that was carried out and started nothing."""
-    return {**receipt, "at": at}
+def done(receipt: Operation, *, at: str, written: bool) -> Operation:
+    """Return the receipt of a verb that started nothing; not `written`: another command had done the same."""
+    return {**receipt, "changed": receipt["changed"] and written, "at": at}
 
 
-def proved(receipt: Operation, *, at: str, duration_ms: int) -> Operation:
+def proved(receipt: Operation, *, at: str, duration_ms: int, written: bool) -> Operation:
     """Return the receipt of a verb that was carried out once a doctor of `duration_ms` passed."""
-    return {**receipt, "at": at, "duration_ms": duration_ms}
+    return {**receipt, "changed": receipt["changed"] and written, "at": at, "duration_ms": duration_ms}
 
 
 def with_code(receipt: Operation, other: OtherCode | None) -> Operation:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     class Failure(TypedDict):
         """How the last probe failed; of its standard error only the digest."""
 
-        kind: str | None
+        kind: str
         at: str
         exit_code: int | None
         signal: str | None
@@ -113,3 +113,16 @@ def schema() -> dict[str, object]:
     return words.object_of(
         {"schema_version": {"const": ID}, "extensions": {"type": "object", "additionalProperties": entry}}
     )
+
+
+def failure_schema() -> dict[str, object]:
+    """Return the JSON Schema of how a probe failed, or of null where none did."""
+    from loopx_host.documents import words
+
+    fields = {
+        "kind": words.TEXT,
+        "at": words.TEXT,
+        "exit_code": words.NULLABLE_INTEGER,
+        "signal": words.NULLABLE_TEXT,
+    }
+    return words.nullable(words.object_of({**fields, "stderr_sha256": words.NULLABLE_TEXT}))

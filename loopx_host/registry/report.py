@@ -18,12 +18,16 @@ _LARGEST_SHOWN = 10**19
 
 
 class Report:
-    """The problems found so far, errors and warnings; past `ROWS` of a kind they are only counted in `more`."""
+    """The problems found so far, errors and warnings; past `ROWS` of a kind they are only counted in `more`.
+
+    `unknown` counts the keys that are none of a manifest.
+    """
 
     def __init__(self) -> None:
         self.errors: list[Problem] = []
         self.warnings: list[Problem] = []
         self.more = 0
+        self.unknown = 0
 
     def error(self, code: str, pointer: str, summary: str, nearest: str | None = None) -> None:
         """Add a problem that refuses the manifest."""
@@ -172,6 +176,10 @@ def known_keys(report: Report, table: Table, at: str, valid: Iterable[str], *, c
     for key in table:
         if key in names or key.startswith("x-"):
             continue
+        report.unknown += 1
+        if report.unknown > ROWS:  # looking for what was meant takes time, and nobody mistypes so often
+            report.error("manifest_unknown_key", at + step(key), f"{at + step(key)} is one of too many unknown keys")
+            return
         near, close = nearest(key, names)
         pointer = at + step(key)
         advice = f"; the nearest key is `{near}`" if near else ""

@@ -18,6 +18,7 @@ from loopx_host.lifecycle.extensions.state import Replacement
 from tests.support.fakes import MemoryStore, code_of
 from tests.support.lifecycle import beside, drafts, tree
 
+EMPTY = b"{}"
 A, B = "a" * 64, "b" * 64
 SHORT_WAIT = 0.05
 
@@ -110,16 +111,28 @@ def test_a_copy_of_damage_leaves_the_state_alone_and_is_made_once(kept: Kept) ->
     kept.store.change(put(b"damage"))
 
     marks = ("0" * 64, "0" * 64, "1" * 64)
-    places = [kept.store.preserve(b"damage", mark) for mark in marks]
+    places = [kept.store.preserve(b"damage", mark, b"damage".__eq__) for mark in marks]
 
     assert kept.store.read() == b"damage"
     assert places[0] == places[1] != places[2]
 
 
+def test_a_copy_of_other_damage_under_the_same_mark_is_kept_beside_the_first(kept: Kept) -> None:
+    kept.store.change(put(b"damage"))
+
+    first, second = (
+        kept.store.preserve(b"damage", "0" * 64, b"damage".__eq__),
+        kept.store.preserve(b"worse", "0" * 64, b"worse".__eq__),
+    )
+
+    assert first != second
+    assert kept.store.preserve(b"damage", "0" * 64, b"damage".__eq__) == first
+
+
 def test_a_state_that_is_set_aside_is_no_longer_there(kept: Kept) -> None:
     kept.store.change(put(b"damage"))
 
-    place = kept.store.set_aside(lambda: True)
+    place = kept.store.set_aside(lambda: True, EMPTY)
 
     assert kept.store.read() is None
     assert place is not None
@@ -129,7 +142,7 @@ def test_a_state_that_is_set_aside_is_no_longer_there(kept: Kept) -> None:
 def test_what_was_mended_meanwhile_is_not_set_aside(kept: Kept) -> None:
     kept.store.change(put(b"whole"))
 
-    place = kept.store.set_aside(lambda: False)
+    place = kept.store.set_aside(lambda: False, EMPTY)
 
     assert place is None
     assert kept.store.read() == b"whole"
@@ -177,7 +190,7 @@ def test_a_lock_that_another_holds_is_waited_for_only_so_long(store: FileStateSt
     with Path(f"{path}.lock").open("wb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
 
-        codes = [code_of(lambda: store.change(put(b"new"))), code_of(lambda: store.set_aside(lambda: True))]
+        codes = [code_of(lambda: store.change(put(b"new"))), code_of(lambda: store.set_aside(lambda: True, EMPTY))]
         read = store.read()
 
     assert codes == ["lock_busy"] * 2
@@ -236,7 +249,7 @@ def test_a_link_is_followed_and_its_lock_is_beside_the_target(store: FileStateSt
 def test_a_copy_of_damage_is_private_and_byte_for_byte(store: FileStateStore, path: Path, damage: bytes) -> None:
     path.write_bytes(damage)
 
-    shown = store.preserve(damage, "0" * 64)
+    shown = store.preserve(damage, "0" * 64, damage.__eq__)
 
     assert Path(shown).read_bytes() == damage
     assert stat.S_IMODE(Path(shown).stat().st_mode) == 0o600
@@ -245,21 +258,52 @@ def test_a_copy_of_damage_is_private_and_byte_for_byte(store: FileStateStore, pa
 
 def test_a_planted_copy_is_neither_followed_nor_overwritten(store: FileStateStore, path: Path) -> None:
     path.write_bytes(b"damage")
-    shown = Path(store.preserve(b"damage", "0" * 64))
+    shown = Path(store.preserve(b"damage", "0" * 64, b"damage".__eq__))
     shown.unlink()
     victim = path.with_name("victim")
     victim.write_bytes(b"keep me")
     shown.symlink_to(victim)
 
-    again = Path(store.preserve(b"damage", "0" * 64))
+    again = Path(store.preserve(b"damage", "0" * 64, b"damage".__eq__))
 
     assert victim.read_bytes() == b"keep me"
     assert again.read_bytes() == b"damage"
 
 
+@pytest.mark.parametrize(
+    "planted", [b"", b"other", b"damage and more", None], ids=["empty", "other", "longer", "a directory"]
+)
+def test_where_something_else_has_the_name_of_a_copy_the_bytes_are_kept_under_another(
+    store: FileStateStore, path: Path, planted: bytes | None
+) -> None:
+    path.write_bytes(b"damage")
+    there = Path(f"{path}.damaged-{'0' * 8}")
+    there.mkdir() if planted is None else there.write_bytes(planted)
+
+    shown = Path(store.preserve(b"damage", "0" * 64, b"damage".__eq__))
+
+    assert shown != there
+    assert shown.read_bytes() == b"damage"
+    assert planted is None or there.read_bytes() == planted
+
+
+def test_what_a_link_leads_to_is_set_aside_and_the_link_leads_to_an_empty_state(
+    store: FileStateStore, path: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "real.json"
+    target.write_bytes(b"damage")
+    path.symlink_to(target)
+
+    shown = Path(str(store.set_aside(lambda: True, EMPTY)))
+
+    assert (path.is_symlink(), path.read_bytes(), shown.read_bytes()) == (True, EMPTY, b"damage")
+    assert shown.parent == target.parent
+    assert store.read() == EMPTY
+
+
 def test_setting_aside_what_is_not_there_is_refused(store: FileStateStore) -> None:
     with pytest.raises(Refused) as caught:
-        store.set_aside(lambda: True)
+        store.set_aside(lambda: True, EMPTY)
 
     assert caught.value.code == "state_unwritable"
 

@@ -95,14 +95,17 @@ class MemoryStore:
     def read_schema(self, digest: str) -> bytes | None:
         return self.schemas.get(digest)
 
-    def preserve(self, data: bytes, mark: str) -> str:
-        self.kept_aside.setdefault(mark[:8], data)
-        return f"{self.location}.damaged-{mark[:8]}"
+    def preserve(self, data: bytes, mark: str, is_copy: Callable[[bytes], bool]) -> str:
+        digits = mark[:8]
+        while digits in self.kept_aside and not is_copy(self.kept_aside[digits]):
+            digits = f"{int(digits, 16) + 1 & 0xFFFFFFFF:08x}"
+        self.kept_aside.setdefault(digits, data)
+        return f"{self.location}.damaged-{digits}"
 
-    def set_aside(self, is_damaged: Callable[[], bool]) -> str | None:
+    def set_aside(self, is_damaged: Callable[[], bool], empty: bytes) -> str | None:  # noqa: ARG002 (never a link)
         if not is_damaged():
             return None
-        place = self.preserve(self.data or b"", f"{len(self.kept_aside):08x}")
+        place = self.preserve(self.data or b"", f"{len(self.kept_aside):08x}", lambda _: False)
         self.data = None
         return place
 

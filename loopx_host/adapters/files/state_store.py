@@ -88,25 +88,27 @@ class FileStateStore:
             return None
         return data if sha256_hex(data) == digest else None
 
-    def preserve(self, data: bytes, mark: str) -> str:
+    def preserve(self, data: bytes, mark: str, is_copy: Callable[[bytes], bool]) -> str:
         """Keep a copy of damaged bytes beside the state file (see the port)."""
         target = self._target()
         path = self._damaged_name(target, mark)
-        if os.path.islink(path):  # somebody else's idea of where the copy should go
-            path = self._damaged_name(target, os.urandom(4).hex())
         try:
+            if os.path.lexists(path) and not _is_copy(
+                path, is_copy
+            ):  # somebody else's idea of what the copy should be
+                path = self._new_damaged_name(target)
             if not os.path.lexists(path):
                 atomic.replace(path, data)
         except OSError as error:
             raise self._unwritable(error) from error
         return visible(path)
 
-    def set_aside(self, is_damaged: Callable[[], bool]) -> str | None:
+    def set_aside(self, is_damaged: Callable[[], bool], empty: bytes) -> str | None:
         """Move the damaged state file aside under the lock (see the port)."""
         target = self._target()
 
         def act() -> str | None:
-            return self._rename_damaged(target) if is_damaged() else None
+            return self._move_damaged(target, empty) if is_damaged() else None
 
         place = self._under_lock(target, act)
         return None if place is None else visible(place)
@@ -157,10 +159,20 @@ class FileStateStore:
         else:
             places.directory(directory, make=True)
 
-    def _rename_damaged(self, target: str) -> str:
-        path = self._damaged_name(target, os.urandom(4).hex())
-        os.rename(target, path)
-        atomic.sync_directory(os.path.dirname(target))
+    def _move_damaged(self, target: str, empty: bytes) -> str:
+        """Give the damaged file another name; behind a link an empty state is put in its place, in one step."""
+        path = self._new_damaged_name(target)
+        if target == self._path:
+            os.rename(target, path)
+            atomic.sync_directory(os.path.dirname(target))
+            return path
+        os.link(target, path)
+        atomic.replace(target, empty)
+        return path
+
+    def _new_damaged_name(self, target: str) -> str:
+        while os.path.lexists(path := self._damaged_name(target, os.urandom(4).hex())):
+            pass
         return path
 
     def _damaged_name(self, target: str, digits: str) -> str:
@@ -217,3 +229,11 @@ def _has_damaged_copy(target: str) -> bool:
     """Whether a copy of a damaged state lies beside `target`: it may refer to schemas the state no longer does."""
     directory, name = os.path.split(target)
     return any(entry.startswith(f"{name}.damaged-") for entry in os.listdir(directory))
+
+
+def _is_copy(path: str, is_copy: Callable[[bytes], bool]) -> bool:
+    """Whether a regular file is a copy; a link to one does not count."""
+    try:
+        return not os.path.islink(path) and is_copy(bounded.read_regular(path, STATE_BYTES))
+    except OSError:
+        return False

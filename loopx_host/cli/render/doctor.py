@@ -13,7 +13,13 @@ def to_text(document: Doctor) -> str:
     """Return the verdict, its reason and how to go on; of a preview, the command that does it."""
     name = f"{document['extension_id']} {document['version']}"
     if document["status"] == "probe_required":
-        preview = [f"{name}: would be probed; nothing was started", *refusal_lines(document.get("would_refuse"))]
+        failure = document.get("last_failure")
+        before = [f"its doctor failed at {failure['at']}: {failure['kind']}"] if failure else []
+        preview = [
+            f"{name}: would be probed; nothing was started",
+            *before,
+            *refusal_lines(document.get("would_refuse")),
+        ]
         return clean([*preview, f"to do it: {document['next_command']}"])
     verdict = "passed" if document["verified"] else "failed"
     lines = [f"{name}: {document['status']}; its doctor {verdict} in {document['duration_ms']} ms"]

@@ -46,5 +46,12 @@ def _cells(row: Row) -> list[str]:
         word(row["enabled"]),
         word(row["ready"]),
         row["active_revision"] or "-",
-        row["reason"] or "",
+        _reason(row),
     ]
+
+
+def _reason(row: Row) -> str:
+    failure = row["last_failure"]
+    if row["reason"] != "doctor_required" or failure is None:
+        return row["reason"] or ""
+    return f"{row['reason']} ({failure['kind']})"

@@ -40,9 +40,9 @@ def disable(request: ChangeRequest, ports: DisablePorts) -> Operation:
     )
     if not request.execute:
         return operation.to_do(receipt, next_command=(*preview_command, "--execute"))
-    at = ports.clock.now()
+    at, written = ports.clock.now(), True
     if entry.enabled:
         event: Event = {"at": at, "operation": VERB, "revision": entry.active.id}
         raw: Entry = {**entry.raw, "enabled": enabled_after(entry, VERB)}
-        replace_entry(ports.store, entry, with_event(raw, event))
-    return operation.done(receipt, at=at)
+        written = replace_entry(ports.store, entry, with_event(raw, event))
+    return operation.done(receipt, at=at, written=written)

@@ -48,7 +48,14 @@ def doctor(request: ChangeRequest, ports: CanProve) -> Doctor:
     owner = candidate.identity.owner if candidate.identity else None
     if not request.execute:
         block = document.preview(entry.id, version, available=refused is None)
-        return document.previewed(block, owner=owner, plan=digest, refused=refused, next_command=retry_command)
+        return document.previewed(
+            block,
+            owner=owner,
+            plan=digest,
+            refused=refused,
+            last_failure=entry.failure,
+            next_command=retry_command,
+        )
     if isinstance(program, Refused):
         if program.code != "entrypoint_missing":
             raise program

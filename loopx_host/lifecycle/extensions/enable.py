@@ -52,12 +52,12 @@ def enable(request: ChangeRequest, ports: CanProve) -> Operation:
         raise program
     probed = probe(program, packages, ports.processes)
     at = ports.clock.now()
-    replace_entry(ports.store, entry, _recorded(entry, program.launcher, probed, packages.platform(), at))
+    written = replace_entry(ports.store, entry, _recorded(entry, program.launcher, probed, packages.platform(), at))
     block = probed.block(entry.id, version)
     if not probed.verified:
         raise doctor_failed(entry.id, program.launcher, probed, block, retry_command)
     receipt = _receipt(entry, block, digest, executed=True)
-    return operation.proved(receipt, at=at, duration_ms=block["duration_ms"])
+    return operation.proved(receipt, at=at, duration_ms=block["duration_ms"], written=written)
 
 
 def _recorded(entry: Entry, launcher: Launcher, probed: Probe, platform: str, at: str) -> shapes.Entry:

@@ -83,9 +83,10 @@ def install_source(
     if not probed.verified:
         raise doctor_failed(manifest.id, program.launcher, probed, block, retry_command)
     at = ports.clock.now()
-    add_entry(ports.store, _entry(source, program.launcher, packages, probed, at, enabled=enabled), manifest.snapshot)
+    raw = _entry(source, program.launcher, packages, probed, at, enabled=enabled)
+    written = add_entry(ports.store, raw, manifest.snapshot)
     receipt = _receipt(source, candidate, packages, digest, block, executed=True)
-    return operation.proved(receipt, at=at, duration_ms=block["duration_ms"])
+    return operation.proved(receipt, at=at, duration_ms=block["duration_ms"], written=written)
 
 
 def _receipt(

@@ -61,6 +61,7 @@ def _row(entry: Entry, packages: Packages) -> Row:
         reason=refused.code if refused else None,
         changed=now.changed,
         changed_details=now.details,
+        last_failure=entry.failure,
         env=runtime.env if runtime else [],
         next_command=refused.diagnostic.next_command if refused else None,
     )

@@ -93,6 +93,11 @@ def _state(entry: Entry | None) -> dict[str, object] | None:
     return {**_without_times(entry.raw), "revisions": revisions, "proof": proved}
 
 
+def is_same(one: Entry, other: Entry) -> bool:
+    """Whether two entries say the same, but for times."""
+    return _state(one) == _state(other)
+
+
 def _without_times(raw: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in raw.items() if key not in _TIMES}
 

@@ -57,17 +57,19 @@ class StateStore(Protocol):
         """Return a kept schema file by its SHA-256, or None when it is gone or has other bytes."""
         ...
 
-    def preserve(self, data: bytes, mark: str) -> str:
-        """Keep a copy of a damaged state file beside it, once per `mark`; return its path, as shown.
+    def preserve(self, data: bytes, mark: str, is_copy: Callable[[bytes], bool]) -> str:
+        """Keep a copy of a damaged state file beside it, named after `mark`; return its path, as shown.
 
-        `mark` is at least 8 hex digits that name the damage.
+        `mark` is at least 8 hex digits that name the damage. Made once: what is there under that name stays when
+        `is_copy` says that it holds the same damage; anything else is left alone, and the copy gets another name. Raises Refused `state_unwritable`, `state_unsafe`.
         """
         ...
 
-    def set_aside(self, is_damaged: Callable[[], bool]) -> str | None:
+    def set_aside(self, is_damaged: Callable[[], bool], empty: bytes) -> str | None:
         """Move the state file to a name that says it is damaged, under the lock; return its path, as shown.
 
-        None when `is_damaged`, asked again under the lock, says that somebody mended it meanwhile.
+        Where a link leads to it, `empty` takes its place, so that the link still leads somewhere. None when
+        `is_damaged`, asked again under the lock, says that somebody mended it meanwhile.
 
         Raises Refused: `lock_busy`, `state_unwritable`, `state_unsafe`.
         """

@@ -49,7 +49,7 @@ def _with_identity(kept: Revision, revision: str, probed: Probe) -> Revision:
 def _failure(probed: Probe, at: str) -> Failure:
     ended = probed.ended
     return {
-        "kind": probed.failure_kind,
+        "kind": str(probed.failure_kind),
         "at": at,
         "exit_code": ended.exit_code if ended else None,
         "signal": ended.signal if ended else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopx_host.core.errors import refusal
 from loopx_host.core.limits import HOST_API
+from loopx_host.core.text import one_line
 from loopx_host.lifecycle.extensions.candidate import Program
 from loopx_host.lifecycle.extensions.identity import Launcher, changes
 from loopx_host.registry import api
@@ -12,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopx_host.core.errors import Refused
     from loopx_host.documents.parts import Owner
+    from loopx_host.documents.state import Failure
     from loopx_host.lifecycle.extensions.ports import Packages
     from loopx_host.lifecycle.extensions.state import Entry
 
@@ -127,7 +129,11 @@ def why_not_ready(now: Readiness) -> Refused:
             "enable it",
             ("extension", "enable", entry.id, "--execute"),
         ),
-        "doctor_required": (f"{name} has no current proof", "probe it", probe),
+        "doctor_required": (
+            _unproved(name, entry.failure),
+            "repair the package" if entry.failure else "probe it",
+            probe,
+        ),
         "entrypoint_missing": (
             f"{name} is pinned to {path}, which is not an executable file now",
             f"put {_package(entry)} back where it was, then probe it",
@@ -141,7 +147,21 @@ def why_not_ready(now: Readiness) -> Refused:
     }
     summary, hint, command = sentences[now.verdict]
     blocks: dict[str, object] = {"changed": now.changed, "changed_details": now.details} if now.changed else {}
+    if now.verdict == "doctor_required" and entry.failure:
+        blocks["last_failure"] = entry.failure
     return refusal(now.verdict, entry.id, summary, hint=hint, next_command=command, **blocks)
+
+
+def _unproved(name: str, failure: Failure | None) -> str:
+    """Say that there is no proof, and how the last try ended, if there was one."""
+    if failure is None:
+        return f"{name} has no current proof"
+    how = one_line(failure["kind"], 40)
+    if failure["exit_code"] is not None:
+        how += f" with status {failure['exit_code']}"
+    if failure["signal"] is not None:
+        how += f" by {one_line(failure['signal'], 20)}"
+    return f"{name} has no current proof: its doctor failed at {one_line(failure['at'], 30)} ({how})"
 
 
 def _package(entry: Entry) -> str:

@@ -7,7 +7,7 @@ from loopx_host.core.errors import Refused
 from loopx_host.documents import repair as document
 from loopx_host.lifecycle.extensions.plan import content_digest, hold_to_plan
 from loopx_host.lifecycle.extensions.refusals import state_moved
-from loopx_host.lifecycle.extensions.state import REPAIR, Replacement, State
+from loopx_host.lifecycle.extensions.state import REPAIR, Replacement, State, holds_damage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def repair(request: RepairRequest, ports: RepairPorts) -> Repair:
             return Replacement(now.to_bytes())
         if now.damage != damage:
             raise state_moved(bad[0].id)
-        kept.append(store.preserve(data, now.damage))
+        kept.append(store.preserve(data, now.damage, holds_damage(now.damage)))
         for entry in now.bad_entries():
             now = now.without_entry(entry.id)
         return Replacement(now.to_bytes())  # the schemas of what is taken out stay, like the copy
@@ -74,7 +74,8 @@ def _whole(refused: Refused, data: bytes | None, request: RepairRequest, ports: 
     receipt = _receipt(store, [row], sha256_hex(data) if data is not None else None, request)
     if not request.execute:
         return receipt
-    place = store.set_aside(lambda: _is_damage(store, data))
+    empty = State.parse(None, store.location).to_bytes()
+    place = store.set_aside(lambda: _is_damage(store, data), empty)
     return document.done(receipt, changed=place is not None, kept_as=place, at=ports.clock.now())
 
 

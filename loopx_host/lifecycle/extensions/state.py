@@ -10,7 +10,7 @@ import json
 import re
 
 from loopx_host.core.canonical import canonical_digest
-from loopx_host.core.errors import refusal
+from loopx_host.core.errors import Refused, refusal
 from loopx_host.core.strict_json import JsonViolation, parse_object
 from loopx_host.core.text import one_line
 from loopx_host.documents.state import ID
@@ -18,7 +18,8 @@ from loopx_host.registry.manifest import REVISION_DIGITS, Manifest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from loopx_host.core.errors import Refused
+    from collections.abc import Callable
+
     from loopx_host.documents import state as shapes
     from loopx_host.documents.parts import Pin
 
@@ -109,6 +110,15 @@ class Entry:
             "identity"
         ) == self.raw.get("doctor_verified_entrypoint_identity")
         return proof if agrees and proof.get("identity") else None
+
+    @property
+    def failure(self) -> shapes.Failure | None:
+        """How the doctor of the active revision failed last; None where it did not."""
+        proof = self.raw.get("proof")
+        if not isinstance(proof, dict) or proof.get("revision") != self.active.id:
+            return None
+        failure = proof.get("failure")
+        return failure if _is_failure(failure) else None
 
     @property
     def history(self) -> list[shapes.Event]:
@@ -262,6 +272,18 @@ def _damaged(location: str, reason: str) -> Refused:
     )
 
 
+def holds_damage(damage: str) -> Callable[[bytes], bool]:
+    """Return what tells of a copy whether it holds the bad entries that `damage` stands for."""
+
+    def is_copy(data: bytes) -> bool:
+        try:
+            return State.parse(data, "").damage == damage
+        except Refused:
+            return False
+
+    return is_copy
+
+
 def _read(extension_id: str, raw: object) -> Entry | BadEntry:
     reason = _misshapen(extension_id, raw)
     if reason or not isinstance(raw, dict):
@@ -375,6 +397,16 @@ def _is_schema(named: object) -> bool:
         return False
     digests = (named.get("sha256"), *named["siblings"].values())
     return all(isinstance(digest, str) and _DIGEST.fullmatch(digest) for digest in digests)
+
+
+def _is_failure(failure: object) -> bool:
+    """Whether how a doctor failed can be shown."""
+    if not isinstance(failure, dict):
+        return False
+    kinds = {"exit_code": (int, type(None)), "signal": (str, type(None)), "stderr_sha256": (str, type(None))}
+    return all(isinstance(failure.get(key), str) for key in ("kind", "at")) and all(
+        type(failure.get(key)) in kind for key, kind in kinds.items()
+    )
 
 
 def _is_texts(value: object) -> bool:

@@ -114,9 +114,11 @@ def carry_out(switch: Switch, plan: str, ports: CanProve) -> Operation:
         refused = doctor_failed(manifest.id, program.launcher, probed, block, switch.retry_command)
         raise _with_active_after(refused, switch.entry, ports)
     at = ports.clock.now()
-    replace_entry(ports.store, switch.entry, switched(switch, probed, packages.platform(), at), manifest.snapshot)
+    raw = switched(switch, probed, packages.platform(), at)
+    written = replace_entry(ports.store, switch.entry, raw, manifest.snapshot)
     receipt = switch.receipt(executed=True, block=block, plan=plan)
-    return switch.with_code(operation.proved(receipt, at=at, duration_ms=block["duration_ms"]), packages)
+    done = operation.proved(receipt, at=at, duration_ms=block["duration_ms"], written=written)
+    return switch.with_code(done, packages)
 
 
 def switched(switch: Switch, probed: Probe, platform: str, at: str) -> shapes.Entry:

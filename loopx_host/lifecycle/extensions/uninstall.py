@@ -39,7 +39,7 @@ def uninstall(request: ChangeRequest, ports: UninstallPorts) -> Operation:
     )
     if not request.execute:
         return operation.to_do(receipt, next_command=(*preview_command, "--execute"))
-    remove_entry(ports.store, entry)
+    written = remove_entry(ports.store, entry)
     ports.projections.remove(entry.id)
     ports.packages.forget_bytecode(entry.id)
-    return operation.done(receipt, at=ports.clock.now())
+    return operation.done(receipt, at=ports.clock.now(), written=written)

@@ -10,9 +10,10 @@ import pytest
 
 from loopx_host.cli.arguments import EXECUTE, PLAN
 from loopx_host.cli.route import routes
-from tests.support.cli import Loopx
+from tests.support.cli import Loopx, finish
 from tests.support.lifecycle import SPOKEN, Subject, copies, installed, tree
 from tests.support.previews import PREVIEWS
+from tests.support.providers import ECHO
 
 EXIT_REFUSED = 2
 
@@ -210,3 +211,18 @@ def test_a_write_finds_the_entry_that_was_probed_or_refuses(loopx: Loopx) -> Non
     assert (answer.status, answer.code) == (75, "state_moved")
     assert facts(subject.row(), "enabled", "version") == [False, "1.0"]
     assert copies(loopx.state_file) == []
+
+
+@pytest.mark.parametrize("verb", ["disable", "enable", "doctor", "uninstall"])
+def test_several_processes_that_do_the_same_at_once_agree(tmp_path: Path, verb: str) -> None:
+    loopx = Loopx(tmp_path / "loopx")
+    loopx.make_extension("echo", ECHO)
+
+    started = [loopx.start("extension", verb, "echo", "--execute") for _ in range(4)]
+    answers = [finish(process) for process in started]
+
+    # One that began after the others had ended finds what they left.
+    late = {"uninstall": "extension_not_installed"}.get(verb)
+    assert [answer for answer in answers if answer.status != 0 and answer.code != late] == []
+    if verb in ("disable", "uninstall"):
+        assert [answer.document["changed"] for answer in answers if answer.status == 0].count(True) == 1

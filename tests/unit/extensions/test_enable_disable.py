@@ -350,3 +350,21 @@ def test_a_doctor_that_failed_tells_what_was_started() -> None:
     assert [one.diagnostic.subject for one in said] == ["probe-me", "probe-me"]
     assert [f"{PROGRAM} -m provider.cli" in one.diagnostic.summary for one in said] == [False, True]
     assert all(PROGRAM in one.diagnostic.summary for one in said)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("enabled", [True, False])
+def test_of_two_commands_that_do_the_same_at_once_both_succeed_and_one_says_that_it_changed(
+    verb: str, enabled: bool
+) -> None:
+    alone, world = held(enabled=enabled), held(enabled=enabled)
+    alone.change(VERBS[verb])
+    receipts: list[Any] = []
+    world.store.meanwhile = lambda: receipts.append(world.change(VERBS[verb]))
+
+    receipts.append(world.change(VERBS[verb]))
+
+    changes = verb == "uninstall" or enabled == (verb == "disable")
+    assert [receipt["changed"] for receipt in receipts if receipt["changed"]] == [True] * changes
+    assert {receipt["extension_id"] for receipt in receipts} == {"probe-me"}
+    assert world.store.document == alone.store.document

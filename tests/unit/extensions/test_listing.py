@@ -41,6 +41,7 @@ def test_a_ready_extension_is_one_row() -> None:
         "reason": None,
         "changed": [],
         "changed_details": [],
+        "last_failure": None,
         "env": ["TOKEN"],
         "next_command": None,
     }
@@ -72,6 +73,7 @@ def test_a_bad_entry_is_a_row_that_leads_to_repair_and_spoils_no_other() -> None
         "reason": "state_entry_invalid",
         "changed": [],
         "changed_details": [],
+        "last_failure": None,
         "env": [],
         "next_command": ("extension", "repair", "--execute"),
     }

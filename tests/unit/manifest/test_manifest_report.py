@@ -166,3 +166,24 @@ def test_a_report_on_a_hostile_manifest_is_made_in_one_pass() -> None:
 
     assert len(refused.document["problems"]) == ROWS  # type: ignore[arg-type]
     assert refused.document["problems_left_out"] >= 8_001 - ROWS  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("spread", [False, True], ids=["in one table", "over many"])
+def test_what_was_meant_is_looked_for_a_bounded_number_of_times(
+    monkeypatch: pytest.MonkeyPatch, spread: bool
+) -> None:
+    """A quarter of a megabyte holds 20,000 keys that nobody knows, and each search takes a tenth of a millisecond."""
+    searched: list[str] = []
+
+    def counted(key: str, _: list[str]) -> tuple[str | None, bool]:
+        searched.append(key)
+        return None, False
+
+    monkeypatch.setattr("loopx_host.registry.report.nearest", counted)
+    keys = {f"k{number}": 1 for number in range(20_000)}
+    tables = [dict(list(keys.items())[at : at + 50]) for at in range(0, 20_000, 50)]
+
+    rows = problems({**minimal(), **({"implements": tables} if spread else keys)})
+
+    assert len(searched) <= ROWS
+    assert "manifest_unknown_key" in {row["code"] for row in rows}

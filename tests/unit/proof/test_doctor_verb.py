@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from typing import Any
 
 import pytest
 
+from loopx_host.cli.render.doctor import to_text as doctor_text
+from loopx_host.cli.render.extension_list import to_text as list_text
 from loopx_host.core.canonical import canonical_digest
 from loopx_host.core.errors import Interrupted, Refused
 from loopx_host.lifecycle.extensions.doctor import doctor
+from loopx_host.lifecycle.extensions.host_doctor import host_doctor
+from loopx_host.lifecycle.extensions.listing import list_extensions
 from tests.support.fakes import NOW, PROGRAM, Script, World, code_of, refusal_of
 
 FAILING = {
@@ -311,3 +317,72 @@ def test_a_doctor_that_was_held_to_reading_says_by_what() -> None:
 
     assert held == {"enforced": True, "by": "landlock, seccomp"}
     assert free == {"enforced": False, "by": None}
+
+
+# --- the failure before ----------------------------------------------------------------------------------------
+
+
+def failed() -> World:
+    """Return a world whose extension failed its doctor."""
+    world = World(Script(exit_code=3, stderr=b"no"))
+    world.holding()
+    world.doctor()
+    return world
+
+
+FAILURE = {
+    "kind": "exit_nonzero",
+    "at": NOW,
+    "exit_code": 3,
+    "signal": None,
+    "stderr_sha256": hashlib.sha256(b"no").hexdigest(),
+}
+
+
+@pytest.mark.req("B2")
+def test_how_the_last_doctor_failed_is_said_wherever_it_stands_in_the_way() -> None:
+    """In the list, the host's doctor, a run and the preview of the doctor, as `show` and `history` tell it."""
+    world = failed()
+
+    (row,) = list_extensions(world)["extensions"]
+    (checked,) = [one for one in host_doctor(world)["checks"] if one["check"] == "extension"]
+    refused = refusal_of(world.run)
+
+    assert (row["reason"], row["last_failure"]) == ("doctor_required", FAILURE)
+    assert (checked["code"], "exit_nonzero with status 3" in checked["summary"]) == ("doctor_required", True)
+    assert (refused.code, refused.blocks["last_failure"]) == ("doctor_required", FAILURE)
+    assert "exit_nonzero with status 3" in refused.diagnostic.summary
+    assert world.doctor(execute=False)["last_failure"] == FAILURE
+    assert "exit_nonzero" in list_text({"ok": True, "schema_version": "x", "extensions": [row]})
+    assert "exit_nonzero" in doctor_text(world.doctor(execute=False))
+
+
+def test_a_failure_that_a_later_proof_or_another_revision_left_behind_is_not_said() -> None:
+    world = failed()
+    world.processes.script = Script()
+    world.doctor()
+
+    (row,) = list_extensions(world)["extensions"]
+
+    assert (row["ready"], row["last_failure"]) == (True, None)
+    assert failed().entry().failure is not None
+    world = failed()
+    document = world.store.document
+    document["extensions"]["probe-me"]["proof"]["revision"] = "0" * 16
+    world.store.data = json.dumps(document).encode()
+    assert world.entry().failure is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"kind": None}, {"kind": []}, {"at": 1}, {"exit_code": True}, {"exit_code": "3"}, {"signal": 9}],
+    ids=str,
+)
+def test_a_failure_of_another_shape_is_none(change: dict[str, Any]) -> None:
+    world = failed()
+    document = world.store.document
+    document["extensions"]["probe-me"]["proof"]["failure"] |= change
+    world.store.data = json.dumps(document).encode()
+
+    assert world.entry().failure is None
+    assert code_of(world.run) == "doctor_required"

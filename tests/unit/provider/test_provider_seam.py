@@ -21,6 +21,18 @@ EXTENSION = "sample"
 RECEIPT: Json = {"delivered": True, "evidence": {"place": 1}}
 ENVELOPE_KEYS = ("schema_version", "action", "scope", "extension", "request_digest")
 REVISION = "0123456789abcdef"
+TEXTS = (
+    "invocation_id",
+    "goal_id",
+    "capability_id",
+    "operation",
+    "protocol",
+    "surface",
+    "agent",
+    "workspace",
+    "delivery",
+)
+NO_TEXTS: list[object] = [None, "", 1, True, [], {}]
 SCOPE = {"goal_id": "g1", "capability_id": "sample-capability", "operation": "inspect", "references": ["repo"]}
 LISTS = ("domain_state_mutations", "domain_transition_receipts", "transition_proposals")
 
@@ -283,10 +295,13 @@ def test_a_whole_call_of_another_process_is_refused(provider: Provider) -> None:
 
 
 @pytest.mark.req("X10")
-@pytest.mark.parametrize(("goal", "other"), [(1, True), (1, 1.0), (0, False)])
-def test_in_the_scope_the_types_count(goal: object, other: object, provider: Provider) -> None:
-    made_for = request(goal_id=goal)
-    made_for["execution_envelope"]["scope"]["goal_id"] = other
+@pytest.mark.parametrize(
+    ("names", "other"), [(["repo"], [["repo"]]), (["repo"], {"repo": 1}), ([], None), ([], False)]
+)
+def test_in_the_scope_the_types_count(names: list[str], other: object, provider: Provider) -> None:
+    rows = [{"name": name, "kind": "path", "path": "/x"} for name in names]
+    made_for = request(context_refs=rows)
+    made_for["execution_envelope"]["scope"]["references"] = other
 
     made = provider.answer(canonical(made_for))
 
@@ -347,7 +362,11 @@ def test_bytes_that_are_no_request_are_refused(data: bytes, provider: Provider) 
         {"context_refs": ["repo"]},
         {"context_refs": [{"name": "repo"}]},
         {"context_refs": [{"name": 1, "kind": "path", "path": "/x"}]},
-        {"context_refs": [{"name": "a", "path": "/x"}, {"name": "a", "path": "/y"}]},
+        {"context_refs": [{"name": "a", "path": "/x"}]},
+        {"context_refs": [{"name": "a", "kind": "file", "path": "/x"}]},
+        {"context_refs": [{"name": "a", "kind": "path", "path": "/x", "more": 1}]},
+        {"context_refs": [{"name": "a", "kind": "path", "path": path} for path in ("/x", "/y")]},
+        *({key: value} for key in TEXTS for value in NO_TEXTS),
     ],
 )
 def test_a_request_of_another_shape_is_refused_whatever_its_envelope(changes: Json, provider: Provider) -> None:
