@@ -61,7 +61,8 @@ class StateStore(Protocol):
         """Keep a copy of a damaged state file beside it, named after `mark`; return its path, as shown.
 
         `mark` is at least 8 hex digits that name the damage. Made once: what is there under that name stays when
-        `is_copy` says that it holds the same damage; anything else is left alone, and the copy gets another name. Raises Refused `state_unwritable`, `state_unsafe`.
+        `is_copy` says that it holds the same damage; anything else is left alone, and the copy gets another name.
+        Raises Refused `state_unwritable`, `state_unsafe`.
         """
         ...
 
