@@ -12,6 +12,8 @@ if [ -z "$PYTHON" ] || ! "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (
     exit 2
 fi
 
+VENV="${VENV:-.dev/venv}"
+
 # pip splits these at white space and runs in other folders: a file URL has neither problem.
 PIP_CONSTRAINT="$("$PYTHON" -c 'import pathlib; print(pathlib.Path("constraints.txt").resolve().as_uri())')"
 export PIP_CONSTRAINT PIP_BUILD_CONSTRAINT="$PIP_CONSTRAINT"
@@ -35,5 +37,5 @@ install_dev() {
     for project in examples/standalone-extension plugins/*; do
         set -- "$@" --editable "./$project[test]"
     done
-    .dev/venv/bin/python -m pip install --quiet --editable '.[dev]' "$@"
+    "$VENV/bin/python" -m pip install --quiet --editable '.[dev]' "$@"
 }

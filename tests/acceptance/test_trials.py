@@ -29,7 +29,16 @@ GREEN = (
 OWN_ENVIRONMENT = {"L09"}
 # These mount a file system of their own: they need root, and say UNSURE where they cannot have one.
 NEEDS_A_MOUNT = {"N05", "N12"}
-PRIVATE = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "LOOPX_RUNTIME_ROOT", "XDG_RUNTIME_DIR")
+# Every trial runs at the level that users get. These cannot: what their providers do is refused there, by what the page of
+# containment says, and is not what they are about.
+AT_LIMITS = {
+    "D15": "its provider imports a package from PYTHONPATH, which no environment carries",
+    "L07": "its interpreter is a shell script that starts one elsewhere, which no first line names",
+    "L11": "its providers import packages from PYTHONPATH, which no environment carries",
+    "P01": "its provider writes down its processes outside its private directory",
+    "P11": "its provider writes down its processes outside its private directory",
+}
+PRIVATE = ("LOOPX_CONTAINMENT", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "LOOPX_RUNTIME_ROOT", "XDG_RUNTIME_DIR")
 VERDICT = re.compile(r"^VERDICT (?P<trial>[A-Z][0-9]{2}) (?P<verdict>PASS|FAIL|UNSURE)\b", re.MULTILINE)
 
 
@@ -40,12 +49,9 @@ def trial_folders() -> set[str]:
 def verdict(trial: str, programs: Path, **settings: str) -> tuple[str, str]:
     """Run one trial with the `loopx` and `python` of `programs`; return its verdict and everything it printed."""
     inherited = {name: value for name, value in os.environ.items() if name not in PRIVATE}
-    # The providers of the trials leave their marks outside their private directory.
-    product = {
-        "LOOPX": str(programs / "loopx"),
-        "PY": str(programs / "python"),
-        "LOOPX_CONTAINMENT": "limits",
-    }
+    product = {"LOOPX": str(programs / "loopx"), "PY": str(programs / "python")}
+    if trial in AT_LIMITS:
+        product["LOOPX_CONTAINMENT"] = "limits"
     ended = subprocess.run(
         ["bash", str(TRIALS / trial / "run.sh")],
         env={**inherited, **product, "LISTCMD": "extension discover", "SCHEMA_KEYS": "1", **settings},
@@ -112,3 +118,9 @@ def test_a_trial_fails_when_the_command_does_not_start(tmp_path: Path) -> None:
     said, log = verdict("M03", tmp_path)
 
     assert said == "FAIL", log
+
+
+def test_a_trial_below_the_default_level_is_one_and_says_why() -> None:
+    assert set(AT_LIMITS) <= trial_folders()
+    assert all(AT_LIMITS.values())
+    assert len(AT_LIMITS) <= 5
