@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 _INTERRUPTED = 130
+_NO_MORE_FILES = (23, 24)  # ENFILE, EMFILE
 
 
 def main() -> NoReturn:
@@ -47,21 +48,29 @@ def run(argv: list[str]) -> int:
     if sys.platform == "win32":
         sys.stderr.write("loopx does not run on Windows yet; use Linux, for example in WSL\n")
         return 2
-    from loopx_host import __version__
-
     try:
-        _fill_standard_streams()
-        if sys.stdout is None:
-            return _no_output("standard output is closed")
-        if argv == ["--version"]:
-            return _write(f"loopx {__version__}\n")
-        if argv in (["--help"], ["-h"], []):
-            return _help()
-        from loopx_host.cli.dispatch import dispatch
-
-        return dispatch(argv, __version__)
+        return _served(argv)
+    except OSError as error:
+        if error.errno not in _NO_MORE_FILES:
+            raise
+        return _no_files(str(error.strerror))
     except KeyboardInterrupt:  # before the route is known there is nothing to say and nothing to undo
         return _INTERRUPTED
+
+
+def _served(argv: list[str]) -> int:
+    from loopx_host import __version__
+
+    _fill_standard_streams()
+    if sys.stdout is None:
+        return _no_output("standard output is closed")
+    if argv == ["--version"]:
+        return _write(f"loopx {__version__}\n")
+    if argv in (["--help"], ["-h"], []):
+        return _help()
+    from loopx_host.cli.dispatch import dispatch
+
+    return dispatch(argv, __version__)
 
 
 def _help() -> int:
@@ -88,6 +97,15 @@ def _no_output(reason: str) -> int:
     except OSError:
         pass
     return 74
+
+
+def _no_files(reason: str) -> int:
+    """Say that not even a module can be opened; written by hand, since nothing can be loaded."""
+    try:
+        os.write(2, f"loopx: error [no_processes]: there is not enough left to run anything: {reason}\n".encode())
+    except OSError:
+        pass
+    return 75
 
 
 def _fill_standard_streams() -> None:

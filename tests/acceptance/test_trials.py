@@ -29,8 +29,8 @@ GREEN = (
 OWN_ENVIRONMENT = {"L09"}
 # These mount a file system of their own: they need root, and say UNSURE where they cannot have one.
 NEEDS_A_MOUNT = {"N05", "N12"}
-# Every trial runs at the level that users get. These cannot: what their providers do is refused there, by what the page of
-# containment says, and is not what they are about.
+# Every trial runs at the level that users get. These cannot: what their providers do is refused there, by what the
+# page of containment says, and is not what they are about.
 AT_LIMITS = {
     "D15": "its provider imports a package from PYTHONPATH, which no environment carries",
     "L07": "its interpreter is a shell script that starts one elsewhere, which no first line names",

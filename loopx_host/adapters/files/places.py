@@ -17,6 +17,7 @@ PRIVATE = 0o700
 # What is there itself, be it a link; macOS has a flag of its own for that.
 _LOOK = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_PATH", 0) | (getattr(os, "O_SYMLINK", 0) or os.O_NOFOLLOW)
 _NOT_PERMITTED = 1  # EPERM
+_NO_MORE_FILES = (23, 24)  # ENFILE, EMFILE: says nothing about the place
 _LINKS = 40  # as many as the kernel follows
 _GROUP_WRITES, _OTHERS_WRITE = 0o020, 0o002
 _EVERY_USER = 1 << 31
@@ -88,7 +89,7 @@ def own(base: str, *names: str, make: bool = False) -> str:
 
 
 def temporary() -> list[str]:
-    """Return where temporary directories may be made, the best first.
+    """Return where temporary directories may be made, the best first. Raises OSError where no more can be opened.
 
     Those on a file system that executes nothing come last: a provider may unpack a program and start it.
     """
@@ -97,8 +98,9 @@ def temporary() -> list[str]:
     for place in (*(place for place in named if os.path.isabs(place)), "/tmp"):  # noqa: S108 (names nobody can guess)
         try:
             kept.append(directory(place))
-        except OSError:
-            continue
+        except OSError as error:
+            if error.errno in _NO_MORE_FILES:
+                raise
     return sorted(kept, key=_executes_nothing)
 
 

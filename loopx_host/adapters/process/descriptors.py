@@ -17,6 +17,13 @@ _SAYS_END = getattr(
 )  # that a socket's other side will say no more; a pipe's is told in any case
 
 
+def is_lack(error: OSError) -> bool:
+    """Whether a call failed because this machine, or this process, has no more of something."""
+    import errno
+
+    return error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+
+
 def ready(
     reading: Iterable[int],
     seconds: float | None = None,

@@ -11,6 +11,7 @@ import stat
 import time
 
 from loopx_host.adapters.files import places
+from loopx_host.adapters.process.descriptors import is_lack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +53,11 @@ class PrivateDirectory:
         for _ in range(_ATTEMPTS):
             outer = os.path.join(base, f"{_PREFIX}{os.urandom(_RANDOM_BYTES).hex()}")
             _make(outer)
-            descriptor = _lock(outer)
+            try:
+                descriptor = _lock(outer)
+            except OSError:
+                os.rmdir(outer)
+                raise
             if descriptor is not None:
                 made = cls(outer, descriptor)
                 try:
@@ -128,7 +133,9 @@ def _lock(path: str) -> int | None:
     """Lock the directory; None when somebody holds it or it is gone from under the lock."""
     try:
         descriptor = os.open(path, _OPEN)
-    except OSError:
+    except OSError as error:
+        if is_lack(error):
+            raise
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

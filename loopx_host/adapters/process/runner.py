@@ -45,7 +45,8 @@ class ProcessRunner:
     def run(self, launch: Launch) -> Ended:
         """Run one launch (see the port). A signal meanwhile is raised when everything has ended.
 
-        Raises Refused `containment_unavailable` when the demanded level cannot be reached; nothing was started then.
+        Raises Refused `containment_unavailable` when the demanded level cannot be reached, and `no_processes` when
+        processes, descriptors or memory ran out; nothing was started then.
         """
         if self._before_start is not None:
             self._before_start()
@@ -58,9 +59,11 @@ class ProcessRunner:
         spec = RunSpec.of(launch, environment, level)
         with self._interrupts:
             outcome = self._supervised(spec)
-        if isinstance(outcome, Ended):
-            return outcome
-        raise _unavailable(level.rung, outcome)
+        if not isinstance(outcome, Ended):
+            raise _unavailable(level.rung, outcome)
+        if outcome.lacks is not None:
+            raise _lacking(outcome.lacks)
+        return outcome
 
     def _supervised(self, spec: RunSpec) -> Ended | NotReached:
         from loopx_host.adapters.process.supervisor import ForkedSupervisor, Report
@@ -69,7 +72,7 @@ class ProcessRunner:
         try:
             supervisor = ForkedSupervisor(spec) if self._warm is None else self._warm.begin(spec)
         except OSError as error:
-            return Ended(start_error=f"no process to supervise it: {error.strerror or error}")
+            return Ended(lacks=error.strerror or str(error))
         reporting = Report(
             supervisor.reporting,
             interrupts=self._interrupts.descriptor,
@@ -82,6 +85,17 @@ class ProcessRunner:
         finally:
             outcome = supervisor.finish(report)
         return outcome
+
+
+def _lacking(what: str) -> Refused:
+    from loopx_host.core.errors import refusal
+
+    return refusal(
+        "no_processes",
+        "loopx",
+        f"there is not enough left to run anything: {what}; whatever was started has ended",
+        hint="raise the limits on processes, open files and memory (`ulimit -a`), or wait, then repeat the command",
+    )
 
 
 def _unavailable(rung: str, reached: NotReached) -> Refused:

@@ -10,6 +10,7 @@ from loopx_host.adapters.process import descendants, spawn
 from loopx_host.adapters.process.attribute_broker import AttributeBroker
 from loopx_host.adapters.process.child import Pipes
 from loopx_host.adapters.process.confinement import LIMITS, NAMESPACED, Fence
+from loopx_host.adapters.process.descriptors import is_lack
 from loopx_host.adapters.process.private_directory import PrivateDirectory
 from loopx_host.adapters.process.stdio_exchange import EXITED, INTERRUPTED, StdioExchange
 from loopx_host.core.limits import TERMINATE_GRACE_SECONDS
@@ -45,12 +46,14 @@ def attend(
     `interrupts` are descriptors that become readable when the run shall stop; `children` is one that becomes
     readable when a child has ended, or -1. With `subreaper`, orphans below this process become its children, and it
     has none but those of this run; with `fenced` it can signal nobody else. Raises NotStarted only for a level of
-    containment that could not be reached.
+    containment that could not be reached, and OSError where descriptors, memory or processes ran out.
     """
     began = time.monotonic()
     try:
         private = PrivateDirectory.create()
     except OSError as error:
+        if is_lack(error):
+            raise
         return Ended(start_error=f"no private directory: {error.strerror or error}")
     removed = False
     group = None

@@ -13,7 +13,7 @@ import time
 
 from loopx_host.adapters.process import child, descendants, kernel, landlock, private_directory, run_spec
 from loopx_host.adapters.process.confinement import CONTAINED
-from loopx_host.adapters.process.descriptors import CHUNK_BYTES, ready, write_all
+from loopx_host.adapters.process.descriptors import CHUNK_BYTES, is_lack, ready, write_all
 from loopx_host.adapters.process.spawn import NotStarted
 from loopx_host.adapters.process.supervised_run import attend
 from loopx_host.lifecycle.extensions.process import Ended
@@ -95,8 +95,8 @@ class Report:
 def serve(spec: RunSpec, stop: int, report: int, host: int) -> None:
     """Attend one run in this process, detached already, and write the report; ends the process."""
     subreaper = descendants.become_subreaper()
-    stopped = child.end_of(host, stop)
     try:
+        stopped = child.end_of(host, stop)
         # What keeps the provider's signals in keeps this process's in as well: all it can reach is the run.
         fenced = subreaper and spec.level.includes(CONTAINED) and landlock.fence_signals(host)
         ended = attend(spec, stopped, subreaper=subreaper, fenced=fenced, children=child.hear_of_children())
@@ -104,6 +104,9 @@ def serve(spec: RunSpec, stop: int, report: int, host: int) -> None:
         data = run_spec.packed_report(ended)
     except NotStarted as refused:
         data = run_spec.packed_refusal(refused.reason, refused.rung, refused.rows or [])
+    except OSError as error:
+        why = error.strerror or str(error)
+        data = run_spec.packed_report(Ended(lacks=why) if is_lack(error) else Ended(start_error=why))
     try:
         write_all(report, data)
     except OSError:  # the host is gone

@@ -110,14 +110,16 @@ class Launch:
 class Ended:
     """How a process ended.
 
-    `stopped_by` names the bound that ended it; `start_error` why it never started. `exit_code` is None
-    after a signal, whose name is `signal`. `containment` says what is known of its descendants.
+    `stopped_by` names the bound that ended it; `start_error` why it never started, `lacks` of what there was
+    too little to start it. `exit_code` is None after a signal, whose name is `signal`. `containment` says what is
+    known of its descendants.
     """
 
     __slots__ = (
         "containment",
         "duration_ms",
         "exit_code",
+        "lacks",
         "signal",
         "start_error",
         "stderr",
@@ -132,6 +134,7 @@ class Ended:
         signal: str | None = None,
         stopped_by: str | None = None,
         start_error: str | None = None,
+        lacks: str | None = None,
         stdout: bytes = b"",
         stderr: bytes = b"",
         duration_ms: int = 0,
@@ -141,6 +144,7 @@ class Ended:
         self.signal = signal
         self.stopped_by = stopped_by
         self.start_error = start_error
+        self.lacks = lacks
         self.stdout = stdout
         self.stderr = stderr
         self.duration_ms = duration_ms

@@ -142,6 +142,13 @@ def test_a_program_short_of_descriptors_gets_an_answer_and_leaves_no_process(
         """,
     )
 
-    assert told["kind"] in (None, "start_failed", "state_unreadable", "entrypoint_missing", "readiness_stale")
+    assert told["kind"] in (
+        None,
+        "no_processes",
+        "start_failed",
+        "state_unreadable",
+        "entrypoint_missing",
+        "readiness_stale",
+    )
     assert (told["leaked"], told["left"]) == (0, [])
     assert await_end(place) == []
