@@ -39,7 +39,7 @@ def _absolute(path: str) -> str:
     """Return a path absolute; as it is where that would take a working directory that was deleted."""
     try:
         return os.path.abspath(path)
-    except FileNotFoundError:
+    except OSError:
         return os.path.normpath(path)
 
 

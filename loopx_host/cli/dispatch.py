@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Document = TypeVar("Document")
 
 _SIGNAL_BASE = 128
+_NO_SUCH_CALL = (1, 38)  # EPERM, ENOSYS
 
 
 class Answer:
@@ -57,6 +58,11 @@ def _answer(line: CommandLine, version: str) -> Answer:
         stopped = refusal("interrupted", "loopx", f"interrupted by {name}; everything that was started has ended")
         return _refusal(stopped, line, _SIGNAL_BASE + interrupted.signal_number)
     except Exception as error:  # noqa: BLE001 (our bug: one document and a report, never a bare traceback)
+        if isinstance(error, OSError) and error.errno in _NO_SUCH_CALL and error.filename is None:
+            why = f"the kernel refuses a call that loopx needs: {error.strerror}"
+            hint = "run loopx where its filter, that of a container perhaps, lets this call through"
+            no_call = refusal("kernel_refused", "loopx", why, hint=hint)
+            return _refusal(no_call, line, no_call.exit_status)
         return _bug(error, debug=line.debug)
 
 

@@ -23,6 +23,7 @@ CODES: dict[str, tuple[int, str, str]] = {
     "interrupted": (130, "interrupted", RETRY),
     "start_up_failed": (2, "invalid_request", NONE),
     "no_processes": (75, "try_again", RETRY),
+    "kernel_refused": (2, "invalid_request", NONE),
     "interpreter_not_found": (2, "invalid_request", GIVEN),
     "internal_error": (70, "internal_error", NONE),
     # the request

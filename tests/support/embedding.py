@@ -30,10 +30,13 @@ def tell(**fields):
 
 
 def embed(
-    puppets: Loopx, place: Place, program: str, *, returncode: int | None = 0, **settings: Any
+    puppets: Loopx, place: Place, program: str, *, before: str = "", returncode: int | None = 0, **settings: Any
 ) -> dict[str, Any]:
-    """Run a program that embeds the host; return what it tells. Without `returncode` it may end as it likes."""
-    source = PREAMBLE.format(state=str(puppets.state_file), place=str(place.path)) + textwrap.dedent(program)
+    """Run a program that embeds the host; return what it tells. Without `returncode` it may end as it likes.
+
+    `before` is what it does before it opens the host.
+    """
+    source = before + PREAMBLE.format(state=str(puppets.state_file), place=str(place.path)) + textwrap.dedent(program)
     done = subprocess.run(
         [sys.executable, "-c", source],
         env=puppets.env,

@@ -44,7 +44,7 @@ def absolute(path: str) -> str:
     """
     try:
         return os.path.abspath(os.path.expanduser(path))
-    except FileNotFoundError:
+    except OSError:
         from loopx_host.core.errors import refusal
         from loopx_host.core.text import one_line
 
@@ -52,7 +52,7 @@ def absolute(path: str) -> str:
         raise refusal(
             "directory_gone",
             shown,
-            f"`{shown}` is relative to the working directory, which was deleted",
+            f"`{shown}` is relative to the working directory, which was deleted or cannot be asked for",
             hint="change to a directory that is there, or give an absolute path",
         ) from None
 

@@ -24,6 +24,13 @@ def is_lack(error: OSError) -> bool:
     return error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 
 
+def is_refused(error: OSError) -> bool:
+    """Whether the kernel, or a filter before it, has no such call for this process."""
+    import errno
+
+    return error.errno in (errno.EPERM, errno.ENOSYS)
+
+
 def ready(
     reading: Iterable[int],
     seconds: float | None = None,

@@ -112,7 +112,11 @@ def _sweep_one(path: str, deadline: float) -> bool:
 
 def _make(path: str) -> None:
     os.mkdir(path, 0o700)
-    os.chmod(path, 0o700)  # a umask can have taken bits away
+    try:
+        os.chmod(path, 0o700)  # a umask can have taken bits away
+    except OSError:
+        os.rmdir(path)
+        raise
 
 
 def _is_made_here(name: str) -> bool:

@@ -46,7 +46,7 @@ class ProcessRunner:
         """Run one launch (see the port). A signal meanwhile is raised when everything has ended.
 
         Raises Refused `containment_unavailable` when the demanded level cannot be reached, and `no_processes` when
-        processes, descriptors or memory ran out; nothing was started then.
+        processes, descriptors or memory ran out, `kernel_refused` when a filter takes a call away that runs need.
         """
         if self._before_start is not None:
             self._before_start()
@@ -62,17 +62,17 @@ class ProcessRunner:
         if not isinstance(outcome, Ended):
             raise _unavailable(level.rung, outcome)
         if outcome.lacks is not None:
-            raise _lacking(outcome.lacks)
+            raise _lacking(*outcome.lacks)
         return outcome
 
     def _supervised(self, spec: RunSpec) -> Ended | NotReached:
-        from loopx_host.adapters.process.supervisor import ForkedSupervisor, Report
+        from loopx_host.adapters.process.supervisor import ForkedSupervisor, Report, not_run
 
         supervisor: ForkedSupervisor | WarmSupervisor
         try:
             supervisor = ForkedSupervisor(spec) if self._warm is None else self._warm.begin(spec)
         except OSError as error:
-            return Ended(lacks=error.strerror or str(error))
+            return not_run(error)
         reporting = Report(
             supervisor.reporting,
             interrupts=self._interrupts.descriptor,
@@ -87,15 +87,16 @@ class ProcessRunner:
         return outcome
 
 
-def _lacking(what: str) -> Refused:
+_HINTS = {
+    "no_processes": "raise the limits on processes, files and memory (`ulimit -a`), or wait, then repeat the command",
+    "kernel_refused": "run loopx where its filter, that of a container perhaps, lets this call through",
+}
+
+
+def _lacking(code: str, why: str) -> Refused:
     from loopx_host.core.errors import refusal
 
-    return refusal(
-        "no_processes",
-        "loopx",
-        f"there is not enough left to run anything: {what}; whatever was started has ended",
-        hint="raise the limits on processes, open files and memory (`ulimit -a`), or wait, then repeat the command",
-    )
+    return refusal(code, "loopx", f"{why}; whatever was started has ended", hint=_HINTS[code])
 
 
 def _unavailable(rung: str, reached: NotReached) -> Refused:

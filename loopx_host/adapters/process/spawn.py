@@ -46,11 +46,17 @@ _not_default: list[int] = []
 
 
 class NotStarted(Exception):  # noqa: N818 (the outcome of a start)
-    """A provider that was not started: `reason` for a person; `rows` when the level could not be reached."""
+    """A provider that was not started: `reason` for a person; `rows` when the level could not be reached.
 
-    def __init__(self, reason: str, rows: list[Limit] | None = None, rung: str | None = None) -> None:
+    `error` is that of a step before it was executed, which is none of the provider's.
+    """
+
+    def __init__(
+        self, reason: str, rows: list[Limit] | None = None, rung: str | None = None, error: OSError | None = None
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.error = error
         self.rows = rows
         self.rung = rung
 
@@ -87,7 +93,9 @@ def start(argv: list[str], environment: dict[str, str], streams: Sequence[int], 
     child.reap()
     if "refused" in report:
         raise NotStarted(report["refused"], report.get("rows"), report.get("rung"))
-    raise NotStarted(_why(report.get("error", 0), report.get("step", ""), argv[0]))
+    number, step = report.get("error", 0), report.get("step", "")
+    before = OSError(number, f"{os.strerror(number)} ({step})") if number and step not in ("execute", "") else None
+    raise NotStarted(_why(number, step, argv[0]), error=before)
 
 
 def trial(fence: Fence) -> tuple[str, list[Limit], str | None]:

@@ -10,7 +10,7 @@ from loopx_host.adapters.process import descendants, spawn
 from loopx_host.adapters.process.attribute_broker import AttributeBroker
 from loopx_host.adapters.process.child import Pipes
 from loopx_host.adapters.process.confinement import LIMITS, NAMESPACED, Fence
-from loopx_host.adapters.process.descriptors import is_lack
+from loopx_host.adapters.process.descriptors import is_lack, is_refused
 from loopx_host.adapters.process.private_directory import PrivateDirectory
 from loopx_host.adapters.process.stdio_exchange import EXITED, INTERRUPTED, StdioExchange
 from loopx_host.core.limits import TERMINATE_GRACE_SECONDS
@@ -97,6 +97,8 @@ def _started(
         pipes.close()
         if not_started.rows is not None:
             raise
+        if not_started.error is not None and is_refused(not_started.error):
+            raise not_started.error from None
         return Ended(start_error=not_started.reason)
     pipes.close_theirs()
     if subreaper:

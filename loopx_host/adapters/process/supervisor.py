@@ -13,7 +13,7 @@ import time
 
 from loopx_host.adapters.process import child, descendants, kernel, landlock, private_directory, run_spec
 from loopx_host.adapters.process.confinement import CONTAINED
-from loopx_host.adapters.process.descriptors import CHUNK_BYTES, is_lack, ready, write_all
+from loopx_host.adapters.process.descriptors import CHUNK_BYTES, is_lack, is_refused, ready, write_all
 from loopx_host.adapters.process.spawn import NotStarted
 from loopx_host.adapters.process.supervised_run import attend
 from loopx_host.lifecycle.extensions.process import Ended
@@ -105,8 +105,7 @@ def serve(spec: RunSpec, stop: int, report: int, host: int) -> None:
     except NotStarted as refused:
         data = run_spec.packed_refusal(refused.reason, refused.rung, refused.rows or [])
     except OSError as error:
-        why = error.strerror or str(error)
-        data = run_spec.packed_report(Ended(lacks=why) if is_lack(error) else Ended(start_error=why))
+        data = run_spec.packed_report(not_run(error))
     try:
         write_all(report, data)
     except OSError:  # the host is gone
@@ -128,6 +127,20 @@ def detach(*kept: int) -> None:
             os.dup2(null, descriptor)
 
 
+def not_run(error: OSError) -> Ended:
+    """Return how a run ended that the system kept from starting; what is no lack and no refusal is told as it is."""
+    why = error.strerror or str(error)
+    if is_lack(error):
+        return Ended(lacks=("no_processes", f"there is not enough left to run anything: {why}"))
+    if is_refused(error):
+        return Ended(lacks=("kernel_refused", f"the kernel refuses a call that running anything takes: {why}"))
+    return Ended(start_error=f"no process to supervise it: {why}")
+
+
 def _begin(spec: RunSpec, stop: int, report: int, host: int) -> None:
-    detach(stop, report)
+    try:
+        detach(stop, report)
+    except OSError as error:
+        write_all(report, run_spec.packed_report(not_run(error)))
+        os._exit(0)
     serve(spec, stop, report, host)

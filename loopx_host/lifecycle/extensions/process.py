@@ -110,9 +110,9 @@ class Launch:
 class Ended:
     """How a process ended.
 
-    `stopped_by` names the bound that ended it; `start_error` why it never started, `lacks` of what there was
-    too little to start it. `exit_code` is None after a signal, whose name is `signal`. `containment` says what is
-    known of its descendants.
+    `stopped_by` names the bound that ended it; `start_error` why it never started; `lacks`, a code and a sentence,
+    why this machine could start nothing. `exit_code` is None after a signal, whose name is `signal`. `containment`
+    says what is known of its descendants.
     """
 
     __slots__ = (
@@ -134,7 +134,7 @@ class Ended:
         signal: str | None = None,
         stopped_by: str | None = None,
         start_error: str | None = None,
-        lacks: str | None = None,
+        lacks: tuple[str, str] | None = None,
         stdout: bytes = b"",
         stderr: bytes = b"",
         duration_ms: int = 0,
