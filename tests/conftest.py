@@ -8,7 +8,8 @@ from collections.abc import Generator
 import hypothesis
 import pytest
 
-from tests.support import requirements
+from tests.support import cli, requirements
+from tests.support.levels import level_of
 
 PROPERTY = "req"
 # What these rows need can be installed or had everywhere CI runs; a skip there would be a proof nobody has.
@@ -34,6 +35,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for marker in item.iter_markers("req"):
             item.user_properties += [(PROPERTY, row) for row in marker.args]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    cli.run_at(level_of(item))
 
 
 @pytest.hookimpl(wrapper=True)

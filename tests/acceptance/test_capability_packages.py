@@ -29,7 +29,6 @@ class Host(Loopx):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        del self.env["LOOPX_CONTAINMENT"]
         self.scripts = make_venv(root / "venv")
         self.project = root / "project"
         self.notes = root / "notes"

@@ -29,7 +29,6 @@ class Host(Loopx):
         self.scripts = make_venv(root / "venv")
         self.wheel = build_wheel(ROOT, root / "dist")
         self.env["PATH"] = str(self.scripts)
-        del self.env["LOOPX_CONTAINMENT"]
 
     def command(self, *words: str | bytes, options: bool = True) -> list[str | bytes]:
         return [str(self.scripts / "loopx"), *super().command(*words, options=options)[1:]]

@@ -63,7 +63,6 @@ class Installed(Loopx):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        self.env.pop("LOOPX_CONTAINMENT")  # the default level, as everybody has it
         self.scripts = make_venv(root / "venv")
         dist = root / "dist"
         for source in (ROOT, *(PLUGINS / name for name in PACKAGES)):

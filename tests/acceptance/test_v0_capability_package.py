@@ -29,7 +29,6 @@ class Orchard(Loopx):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        del self.env["LOOPX_CONTAINMENT"]
         self.scripts = make_venv(root / "venv")
         wheels = [str(build_wheel(source, root / "dist")) for source in (ROOT, PACKAGE)]
         pip("--python", str(self.scripts / "python"), "install", *wheels)

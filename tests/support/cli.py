@@ -7,6 +7,7 @@ import os
 import select
 import subprocess
 import sys
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,17 @@ class Answer:
         return f"Answer({self.status}, {self.stdout[:2000]!r}, {self.stderr[:2000]!r})"
 
 
+_level: list[str | None] = [None]
+_living: weakref.WeakSet[Loopx] = weakref.WeakSet()
+
+
+def run_at(level: str | None) -> None:
+    """Let every command line of a test, those of wider fixtures too, ask for a level, or for none."""
+    _level[0] = level
+    for one in _living:
+        one.follow_level()
+
+
 class Loopx:
     """The command line of this interpreter's environment with its own home, state file and temporary places."""
 
@@ -59,12 +71,18 @@ class Loopx:
             "XDG_CACHE_HOME": str(root / "home/cache"),
             "XDG_RUNTIME_DIR": str(self.runtime),
             "TMPDIR": str(root / "tmp"),
-            # Most providers of these tests tell what they did through files outside their private directory, which
-            # the default level keeps them from. Tests of that level say so.
-            "LOOPX_CONTAINMENT": "limits",
         }
+        _living.add(self)
+        self.follow_level()
         for place in ("home", "runtime", "tmp", "extensions"):
             (root / place).mkdir(parents=True, exist_ok=True)
+
+    def follow_level(self) -> None:
+        """Ask for the level of containment that the test is marked with; unmarked, for none, like most users."""
+        if _level[0] is None:
+            self.env.pop("LOOPX_CONTAINMENT", None)
+        else:
+            self.env["LOOPX_CONTAINMENT"] = _level[0]
 
     def command(self, *words: str | bytes, options: bool = True) -> list[str | bytes]:
         """Return the argv of a command; `options` adds JSON and the private state file."""

@@ -67,7 +67,6 @@ class Recorder(Station):
         self._scripts = scripts or Path(sys.executable).parent
         self._digests: list[str] = []
         self._steps: list[str] = []
-        del self.env["LOOPX_CONTAINMENT"]
         self.env |= {"COLUMNS": WIDTH, "PATH": f"{self._scripts}:{os.defpath}"}
 
     def command(self, *words: str | bytes, options: bool = True) -> list[str | bytes]:

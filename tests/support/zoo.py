@@ -218,8 +218,10 @@ class Guest(Loopx):
         self.owner = owner
         self.through = through or []
         self.env.update(owner.env)
-        self.env.pop("LOOPX_CONTAINMENT", None)  # a trial says its level, or means the default
         owner.own(root)
+
+    def follow_level(self) -> None:
+        """A trial says its level, or means the default."""
 
     def command(self, *words: str | bytes, options: bool = True) -> list[str | bytes]:
         added = ["--format", "json", "--state-file", str(self.state_file)] if options else []

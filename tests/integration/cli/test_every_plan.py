@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.capabilities import Station
 from tests.support.cli import Answer
+from tests.support.levels import LEAVES_MARKS
 from tests.support.lifecycle import tree
 from tests.support.plans import PASSING, SETUPS, Words, gone, moved, mutating, reads, swapped
 
@@ -34,6 +35,7 @@ def arranged(root: Path, words: str) -> tuple[Station, Words]:
     return world, SETUPS[words](world)
 
 
+@LEAVES_MARKS
 @pytest.mark.req("X2", "B5")
 @pytest.mark.parametrize("words", ROUTES)
 def test_a_plan_binds_everything_that_its_execution_reads(tmp_path: Path, words: str) -> None:

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import Answer, Loopx, Place, finish
+from tests.support.levels import LEAVES_MARKS
 from tests.support.puppets import install_puppets
+
+pytestmark = LEAVES_MARKS
 
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 

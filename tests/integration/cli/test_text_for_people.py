@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import PATIENCE_SECONDS, Loopx, Place, finish
+from tests.support.levels import LEAVES_MARKS
 from tests.support.providers import PUPPET, PYTHON
 
 ESCAPE = b"\x1b["
@@ -115,6 +116,7 @@ def test_a_person_sees_the_result_of_a_run(loopx: Loopx) -> None:
     assert b'"greeting": 1' in shown
 
 
+@LEAVES_MARKS
 def test_a_long_run_says_on_standard_error_that_it_goes_on(loopx: Loopx, place: Place) -> None:
     loopx.make_extension("subject", PUPPET)
     process = loopx.start_run("subject", place.request("wait_for_go(); answer()"))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.levels import LEAVES_MARKS
 from tests.support.packages import Environment, distribution, manifest, write
 
 EXIT_UNAVAILABLE = 69
@@ -150,6 +151,7 @@ def test_a_preview_says_what_an_executed_verb_found_out(machine: Machine) -> Non
     assert (answer.status, answer.document["would_refuse"]["code"]) == (0, "node_unavailable")
 
 
+@LEAVES_MARKS
 @pytest.mark.parametrize(
     "command",
     [
@@ -175,6 +177,7 @@ def test_a_prerequisite_that_went_stops_every_verb_that_would_start_something(
     assert machine.state_file.read_bytes() == before
 
 
+@LEAVES_MARKS
 @pytest.mark.parametrize(
     "command", [("run", "--input-json", "-"), ("doctor",), ("enable",)], ids=lambda command: command[0]
 )
@@ -191,6 +194,7 @@ def test_previews_of_an_installed_extension_say_that_the_prerequisite_went(
     assert (answer.status, answer.document["would_refuse"]["code"]) == (0, "node_unavailable")
 
 
+@LEAVES_MARKS
 def test_without_its_prerequisite_an_extension_is_disabled_and_uninstalled_as_ever(machine: Machine) -> None:
     machine.node(NODE)
     machine.installed()
@@ -200,6 +204,7 @@ def test_without_its_prerequisite_an_extension_is_disabled_and_uninstalled_as_ev
     assert machine("extension", "uninstall", "needy", "--execute").status == 0
 
 
+@LEAVES_MARKS
 def test_the_host_doctor_names_a_prerequisite_that_lacks(machine: Machine) -> None:
     machine.node(NODE)
     machine.installed()
@@ -241,6 +246,7 @@ def test_another_prerequisite_than_node_has_the_common_code(machine: Machine) ->
 # --- where it is found ----------------------------------------------------------------------------------------------
 
 
+@LEAVES_MARKS
 def test_the_provider_sees_the_prerequisite_first_on_its_path(machine: Machine) -> None:
     wheel = machine.wheel(NODE)
     machine.node('echo "v23.0.0"')
@@ -294,6 +300,7 @@ def settled(machine: Machine) -> int:
     raise AssertionError("it is asked every time")
 
 
+@LEAVES_MARKS
 def test_a_program_that_stays_is_asked_once(machine: Machine) -> None:
     counting(machine, "22.22.3")
     machine.installed()
@@ -306,6 +313,7 @@ def test_a_program_that_stays_is_asked_once(machine: Machine) -> None:
     assert asked(machine) == before
 
 
+@LEAVES_MARKS
 def test_a_program_that_was_replaced_is_asked_again_by_what_would_prove_it(machine: Machine) -> None:
     counting(machine, "22.22.3")
     machine.installed()
@@ -318,6 +326,7 @@ def test_a_program_that_was_replaced_is_asked_again_by_what_would_prove_it(machi
     assert machine("extension", "doctor", "needy", "--execute").code == "node_unavailable"
 
 
+@LEAVES_MARKS
 @pytest.mark.parametrize("said", ["[]", '{"schema": 1}', "null", "\x00"])
 def test_a_poisoned_memory_of_versions_breaks_nothing(machine: Machine, said: str) -> None:
     counting(machine, "22.22.3")
@@ -329,6 +338,7 @@ def test_a_poisoned_memory_of_versions_breaks_nothing(machine: Machine, said: st
     assert machine.run("needy", {}).status == 0
 
 
+@LEAVES_MARKS
 def test_a_remembered_version_of_a_wrong_type_is_no_version(machine: Machine) -> None:
     counting(machine, "22.22.3")
     machine.installed()

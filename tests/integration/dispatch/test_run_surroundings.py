@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import Loopx
+from tests.support.levels import LEAVES_MARKS
 from tests.support.providers import CANARY, PYTHON
 from tests.support.puppets import SURROUNDINGS, install_puppets
 
@@ -113,6 +114,7 @@ def test_a_caller_can_add_no_argument(loopx: Loopx, tmp_path: Path, extra: tuple
     assert not canary.exists()
 
 
+@LEAVES_MARKS
 def test_a_doctor_gets_the_same_surroundings_and_no_input(loopx: Loopx, tmp_path: Path) -> None:
     seen = tmp_path / "seen.json"
     provider = PYTHON + (

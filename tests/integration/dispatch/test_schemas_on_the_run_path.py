@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support.cli import Answer, Loopx
+from tests.support.levels import LEAVES_MARKS
 from tests.support.packages import manifest, needs_strace, offering, traced, write
 
 EXIT_REFUSED = 2
@@ -79,6 +80,7 @@ def judged(tmp_path: Path) -> Judged:
 # --- requests and responses -----------------------------------------------------------------------------------------
 
 
+@LEAVES_MARKS
 @pytest.mark.parametrize(
     "request_", [{"who": "me"}, {"who": "me", "next": {"who": "you"}}], ids=["flat", "recursive"]
 )
@@ -110,6 +112,7 @@ def test_a_request_that_breaks_its_schema_is_refused_before_anything_starts(
     assert not judged.starts.exists()
 
 
+@LEAVES_MARKS
 @pytest.mark.parametrize("response", [{"ok": True}, {"ok": True, "count": -1}, {"ok": True, "count": "1"}])
 def test_a_response_that_breaks_its_schema_fails_the_run(judged: Judged, response: object) -> None:
     judged.installed().says(response)
@@ -121,6 +124,7 @@ def test_a_response_that_breaks_its_schema_fails_the_run(judged: Judged, respons
     assert answer.document["violations"] != []
 
 
+@LEAVES_MARKS
 def test_a_format_is_not_asserted(judged: Judged) -> None:
     judged.schema("request.json", {"properties": {"who": {"format": "date"}}})
 
@@ -175,6 +179,7 @@ def test_a_kept_schema_that_was_spoilt_stops_the_run(
     assert not judged.starts.exists()
 
 
+@LEAVES_MARKS
 def test_a_schema_that_an_id_makes_absolute_finds_its_siblings(judged: Judged) -> None:
     judged.schema("request.json", {"$id": "https://example.invalid/schemas/request.json", **REQUEST})
 
@@ -317,6 +322,7 @@ def test_a_schema_of_just_its_bound_judges(judged: Judged) -> None:
     assert judged.installed().ask({"who": 5}, "--execute").code == "request_schema"
 
 
+@LEAVES_MARKS
 @pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
 def test_alternatives_in_thousands_judge(judged: Judged, keyword: str) -> None:
     """A written-out list is large, not hostile."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import Loopx
+from tests.support.levels import LEAVES_MARKS
 from tests.support.lifecycle import Subject, installed, tree, words
 
 EXIT_REFUSED = 2
@@ -94,6 +95,7 @@ def test_a_failed_enable_clears_the_proof_and_stays_disabled(loopx: Loopx) -> No
     assert facts(entry["proof"]["failure"], "kind", "exit_code") == ["exit_nonzero", 3]
 
 
+@LEAVES_MARKS
 @pytest.mark.req("X7")
 def test_enabling_probes_again_and_then_sets_the_bit(loopx: Loopx) -> None:
     subject = installed(loopx)
@@ -107,6 +109,7 @@ def test_enabling_probes_again_and_then_sets_the_bit(loopx: Loopx) -> None:
     assert subject.row()["ready"] is True
 
 
+@LEAVES_MARKS
 def test_enabling_an_enabled_extension_probes_it_again(loopx: Loopx) -> None:
     """enable_already_enabled (case 58)."""
     subject = installed(loopx)
@@ -118,6 +121,7 @@ def test_enabling_an_enabled_extension_probes_it_again(loopx: Loopx) -> None:
     assert receipt["doctor"]["verified"] is True
 
 
+@LEAVES_MARKS
 def test_a_failed_doctor_clears_the_proof_and_switches_nothing(loopx: Loopx) -> None:
     """doctor_failure_clears_proof, doctor_failure_exit_code (cases 59, 60)."""
     subject = installed(loopx)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.cli import Loopx
+from tests.support.levels import LEAVES_MARKS
 from tests.support.lifecycle import Subject, installed, tree, words
 from tests.support.project_files import ROOT
 
@@ -67,6 +68,7 @@ def test_an_export_makes_the_same_set_elsewhere(here: Loopx, elsewhere: Loopx) -
     assert {row["id"]: row["ready"] for row in elsewhere.rows()} == {"one": True, "two": False}
 
 
+@LEAVES_MARKS
 @pytest.mark.req("B12")
 def test_each_restored_extension_was_proved_by_its_doctor(here: Loopx, elsewhere: Loopx) -> None:
     subject = installed(here)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.cli import Answer, Loopx, Place
+from tests.support.levels import LEAVES_MARKS
 from tests.support.manifests import NEW_CAPABILITY
 from tests.support.providers import CANARY, ECHO, FLAGGED, SHELL
 
@@ -96,6 +97,7 @@ def test_an_extension_without_a_doctor_is_refused(
     assert (answer.status, answer.code) == (2, "doctor_not_configured")
 
 
+@LEAVES_MARKS
 @pytest.mark.req("X3")
 def test_a_failing_doctor_refuses_the_install_and_leaves_the_state_as_it_was(loopx: Loopx, tmp_path: Path) -> None:
     """install_doctor_nonzero (case 42)."""
@@ -164,6 +166,7 @@ def test_cheap_refusals_of_an_install_come_before_its_doctor(loopx: Loopx, tmp_p
     assert loopx.state_file.read_bytes() == before
 
 
+@LEAVES_MARKS
 @pytest.mark.req("X3")
 def test_the_doctor_of_an_install_runs_before_anything_is_active(loopx: Loopx, tmp_path: Path) -> None:
     seen = tmp_path / "seen"

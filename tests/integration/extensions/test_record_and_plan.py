@@ -11,6 +11,7 @@ import pytest
 from loopx_host.cli.arguments import EXECUTE, PLAN
 from loopx_host.cli.route import routes
 from tests.support.cli import Loopx, finish
+from tests.support.levels import LEAVES_MARKS
 from tests.support.lifecycle import SPOKEN, Subject, copies, installed, tree
 from tests.support.previews import PREVIEWS
 from tests.support.providers import ECHO
@@ -195,6 +196,7 @@ def test_every_command_that_changes_something_takes_a_plan() -> None:
     assert without == []
 
 
+@LEAVES_MARKS
 def test_a_write_finds_the_entry_that_was_probed_or_refuses(loopx: Loopx) -> None:
     subject = installed(loopx)
     # This doctor disables its own extension while it runs: the entry moves between reading and writing.

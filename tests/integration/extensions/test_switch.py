@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import Loopx
+from tests.support.levels import LEAVES_MARKS
 from tests.support.lifecycle import Subject, installed, words
 
 EXIT_REFUSED = 2
@@ -43,6 +44,7 @@ def test_upgrading_to_the_active_revision_is_refused(loopx: Loopx) -> None:
     assert subject.starts == []
 
 
+@LEAVES_MARKS
 @pytest.mark.req("X8")
 def test_an_upgrade_probes_and_then_switches(loopx: Loopx) -> None:
     """upgrade_ok (case 47)."""
@@ -115,6 +117,7 @@ def test_giving_permissions_up_needs_no_acceptance(loopx: Loopx) -> None:
     assert receipt["changes"]["permissions"] == {"added": [], "removed": ["net.connect"]}
 
 
+@LEAVES_MARKS
 @pytest.mark.req("X8")
 def test_a_rollback_probes_the_old_revision_and_swaps(loopx: Loopx) -> None:
     """rollback_swaps (case 51)."""

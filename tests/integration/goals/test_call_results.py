@@ -16,6 +16,7 @@ from tests.support.capabilities import (
     provides,
 )
 from tests.support.cli import Answer
+from tests.support.levels import LEAVES_MARKS
 
 EXIT_FAILED, EXIT_REFUSED = 1, 2
 TOKEN = "ghp_" + "a1B2" * 9
@@ -55,6 +56,7 @@ UNCLEAN = {
 }
 
 
+@LEAVES_MARKS
 @pytest.mark.parametrize("case", UNCLEAN)
 def test_a_result_that_is_not_clean_is_refused_and_not_shown(station: Station, case: str) -> None:
     """invoke_read_only_clean (case 116), invoke_private_material (case 117)"""
@@ -71,6 +73,7 @@ def test_a_result_that_is_not_clean_is_refused_and_not_shown(station: Station, c
     assert "k4n4ry" not in shown
 
 
+@LEAVES_MARKS
 @pytest.mark.parametrize(
     ("code", "kind"),
     [("sys.exit(9)", "exit_nonzero"), ("time.sleep(600)", "timeout"), ("os.kill(os.getpid(), 9)", "signalled")],
@@ -108,6 +111,7 @@ def test_an_input_that_breaks_the_profile_s_schema_starts_nothing(tmp_path: Path
     assert station.starts == []
 
 
+@LEAVES_MARKS
 @pytest.mark.req("M055", "M032")
 @pytest.mark.parametrize(
     "code",
@@ -187,6 +191,7 @@ def test_no_goal_file_of_another_state_file_is_read(station: Station, tmp_path: 
     refused(station.invoke(), "binding_missing")
 
 
+@LEAVES_MARKS
 @pytest.mark.req("M033", "M032")
 @pytest.mark.parametrize(
     "code",

@@ -19,6 +19,7 @@ from tests.support.capabilities import (
     provides,
 )
 from tests.support.cli import Answer
+from tests.support.levels import LEAVES_MARKS
 from tests.support.lifecycle import words
 from tests.support.packages import manifest, write
 
@@ -86,6 +87,7 @@ def test_a_call_and_its_preview_name_the_distribution_that_is_called(station: St
     assert shown == [{"name": "station-package", "version": "1.0"}] * 2
 
 
+@LEAVES_MARKS
 def test_a_call_passes_the_result_on_with_what_was_called(station: Station) -> None:
     station.bound()
 

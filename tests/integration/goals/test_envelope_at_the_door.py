@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.support.capabilities import Station, operation
+from tests.support.levels import LEAVES_MARKS
 
 Json = dict[str, Any]
 
@@ -263,6 +264,7 @@ def test_a_binding_that_changes_after_the_envelope_was_decided_starts_nothing(
     assert station.starts == []
 
 
+@LEAVES_MARKS
 @pytest.mark.req("X10")
 @pytest.mark.parametrize(
     ("service", "passes"), [({}, False), ({"ACME_PASS": "wrong"}, False), ({"ACME_PASS": "let me in"}, True)]

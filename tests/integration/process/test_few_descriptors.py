@@ -7,7 +7,10 @@ import resource
 import pytest
 
 from tests.support.cli import Answer, Loopx
+from tests.support.levels import NOBODY_ASKS
 from tests.support.providers import ECHO
+
+pytestmark = NOBODY_ASKS
 
 LEAST, ENOUGH = 4, 40
 
@@ -15,7 +18,6 @@ LEAST, ENOUGH = 4, 40
 @pytest.fixture(scope="module")
 def loopx(tmp_path_factory: pytest.TempPathFactory) -> Loopx:
     made = Loopx(tmp_path_factory.mktemp("few"))
-    made.env.pop("LOOPX_CONTAINMENT")
     made.make_extension("echo", ECHO)
     return made
 

@@ -10,7 +10,10 @@ import pytest
 
 from tests.support.cli import Loopx, Place
 from tests.support.embedding import embed
+from tests.support.levels import NOBODY_ASKS
 from tests.support.puppets import install_puppets
+
+pytestmark = NOBODY_ASKS
 
 RUNS = 6
 # Whatever the program is made of: the answers, its own children and descriptors, and what is left of the runs.
@@ -37,9 +40,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 @pytest.fixture(scope="module")
 def puppets(tmp_path_factory: pytest.TempPathFactory) -> Loopx:
-    made = install_puppets(tmp_path_factory.mktemp("puppets"))
-    made.env.pop("LOOPX_CONTAINMENT")
-    return made
+    return install_puppets(tmp_path_factory.mktemp("puppets"))
 
 
 GREEN = """

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import Answer, Loopx
+from tests.support.levels import NOBODY_ASKS
 from tests.support.providers import ECHO
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="filters of calls are Linux'")
+pytestmark = [NOBODY_ASKS, pytest.mark.skipif(sys.platform != "linux", reason="filters of calls are Linux'")]
 # Without these no program, or no Python, comes up, whoever wrote it.
 FOUNDATION = {
     *("access", "arch_prctl", "brk", "clone", "close", "dup2", "dup3", "execve", "exit", "exit_group", "fcntl"),
@@ -45,7 +46,6 @@ CALL = re.compile(r"^\d+ +\[ *(\d+)\] ([a-z0-9_]+)\(", re.MULTILINE)
 @pytest.fixture(scope="module")
 def loopx(tmp_path_factory: pytest.TempPathFactory) -> Loopx:
     made = Loopx(tmp_path_factory.mktemp("refused"))
-    made.env.pop("LOOPX_CONTAINMENT")
     made.make_extension("echo", ECHO)
     assert made.run("echo", {}).status == 0  # what is remembered is remembered now
     return made

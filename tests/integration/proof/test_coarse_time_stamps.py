@@ -17,6 +17,7 @@ import pytest
 from loopx_host.adapters.files.bounded import is_settled
 from loopx_host.adapters.packages.fingerprints import Watch, touched
 from tests.support.cli import Loopx
+from tests.support.levels import CHANGES_ITSELF
 from tests.support.packages import write
 
 MS, SECOND = 10**6, 10**9
@@ -128,6 +129,7 @@ def on_whole_seconds(loopx: Loopx, provider: str, body: str) -> str:
     return ended.stdout.strip()
 
 
+@CHANGES_ITSELF
 @pytest.mark.req("X4")
 def test_a_launcher_rewritten_by_its_run_within_the_second_gives_no_answer(mounted: Loopx) -> None:
     provider = f"""#!{sys.executable} -S

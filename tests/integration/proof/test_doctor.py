@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import Loopx
+from tests.support.levels import LEAVES_MARKS
 from tests.support.providers import CANARY, ECHO, FLAGGED, SHELL
+
+pytestmark = LEAVES_MARKS
 
 
 @pytest.fixture

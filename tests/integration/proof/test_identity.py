@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.levels import LEAVES_MARKS
 from tests.support.packages import Vane, distribution, write
 
 EXIT_REFUSED = 2
@@ -289,6 +290,7 @@ def test_what_changes_no_covered_byte_stays_ready(vane: Vane, change: Change) ->
 # --- a probe that moves what it probes ------------------------------------------------------------------------------
 
 
+@LEAVES_MARKS
 @pytest.mark.req("X4")
 @pytest.mark.parametrize("changed", ["launcher", "module"])
 def test_a_doctor_that_changes_what_it_probes_proves_nothing(tmp_path: Path, changed: str) -> None:

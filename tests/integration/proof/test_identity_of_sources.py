@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.levels import LEAVES_MARKS
 from tests.support.packages import Vane, distribution, manifest, write, write_record
 
 
@@ -117,6 +118,7 @@ def module(tmp_path: Path) -> Vane:
     return vane.proved()
 
 
+@LEAVES_MARKS
 @pytest.mark.parametrize("name", ["__main__.py", "__init__.py", "part.py"])
 def test_a_change_of_any_file_behind_a_module_is_stale(module: Vane, name: str) -> None:
     """module_source_changed (case 66)"""
@@ -128,6 +130,7 @@ def test_a_change_of_any_file_behind_a_module_is_stale(module: Vane, name: str) 
     assert (row["reason"], row["changed_details"]) == ("readiness_stale", [f"moved/{name} (changed)"])
 
 
+@LEAVES_MARKS
 def test_a_package_of_the_same_name_in_the_current_directory_is_not_run(module: Vane) -> None:
     """cwd_shadow (case 73)"""
     here = module.root / "here"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import Loopx
+from tests.support.levels import CHANGES_ITSELF
 from tests.support.packages import Vane, write
 from tests.support.providers import PYTHON
 
@@ -44,6 +45,7 @@ def loopx(tmp_path: Path) -> Loopx:
     return Loopx(tmp_path / "loopx")
 
 
+@CHANGES_ITSELF
 @pytest.mark.parametrize("deed", DEEDS)
 def test_a_launcher_that_was_touched_while_it_ran_gives_no_answer(loopx: Loopx, deed: str) -> None:
     loopx.make_extension("restless", RESTLESS.format(deed=DEEDS[deed]))

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.aviary import WAYS, Aviary
+from tests.support.levels import LEAVES_MARKS
 from tests.support.packages import write
 
 pytestmark = [pytest.mark.timeout(240), pytest.mark.req("B22")]
@@ -297,6 +298,7 @@ def test_what_no_owned_name_could_mean_changes_nothing(aviary: Aviary, way: str,
 # --- during a run ---------------------------------------------------------------------------------------------------
 
 
+@LEAVES_MARKS
 @pytest.mark.req("X4")
 @pytest.mark.parametrize(
     "name", ["bird/optional.py", "feather/__init__.py", "nest/__init__.py", "seed/optional.py", "seed.abi3.so"]
@@ -309,6 +311,7 @@ def test_a_module_that_is_added_during_a_run_gives_no_answer(aviary: Aviary, nam
     assert "provider_result" not in answer.document
 
 
+@LEAVES_MARKS
 @pytest.mark.req("X4")
 def test_a_module_that_came_and_went_during_a_run_gives_no_answer(aviary: Aviary) -> None:
     path = str(aviary.site / "bird/optional.py")
@@ -321,6 +324,7 @@ def test_a_module_that_came_and_went_during_a_run_gives_no_answer(aviary: Aviary
 BYTE_CODE = "bird/__pycache__/elsewhere.cpython-311.pyc"  # of somebody who imports the package meanwhile
 
 
+@LEAVES_MARKS
 @pytest.mark.parametrize("name", ["sparrow.py", "README.md", BYTE_CODE])
 def test_what_nobody_could_import_may_come_during_a_run(aviary: Aviary, name: str) -> None:
     answer = aviary.reach("console script", plant=[str(aviary.site / name)])

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.cli import Loopx
+from tests.support.levels import LEAVES_MARKS
 from tests.support.packages import Environment, distribution, manifest, write
 
 ENV = shutil.which("env") or "/usr/bin/env"
@@ -145,6 +146,7 @@ def test_a_prerequisite_is_found_where_it_was_proved_whatever_path_the_caller_ha
     assert {machine.who(PATH=path) for path in callers} == {str(machine.second / "node")}
 
 
+@LEAVES_MARKS
 @pytest.mark.req("X4")
 @pytest.mark.parametrize("change", ["another before it", "other bytes", "what executes it"])
 def test_a_prerequisite_that_is_another_is_stale_and_named_and_is_not_started(machine: Machine, change: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.capabilities import Station
 from tests.support.cli import Loopx
+from tests.support.levels import LEAVES_MARKS
 from tests.support.package_commands import module, with_command
 from tests.support.packages import write
 
@@ -92,6 +93,7 @@ def edited(path: Path, old: str, new: str) -> None:
     assert path.stat().st_size == before.st_size
 
 
+@LEAVES_MARKS
 @pytest.mark.req("B22")
 def test_a_module_that_no_proof_covers_is_executed_as_the_last_doctor_found_it(loopx: Loopx) -> None:
     """A program that nobody owns may import anything: its proof is of the present all the same."""
