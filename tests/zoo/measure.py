@@ -15,6 +15,7 @@ import statistics
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -26,11 +27,12 @@ WAYS = ("port", "command line", "embedded", "command line killed", "embedded kil
 MILLISECONDS = 1000.0
 
 
-def main() -> None:
+def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--trials", type=int, default=5, help="for each animal, method and level")
     options.add_argument("--level", action="append", choices=zoo.RUNGS, help="one or more; default: contained")
     options.add_argument("--animal", action="append", choices=zoo.SURVIVORS, help="one or more; default: all")
+    options.add_argument("--table", action="store_true", help="rows of a page, one for each method and level")
     chosen = options.parse_args()
     with zoo.grounds() as grounds:
         rows = [
@@ -39,10 +41,22 @@ def main() -> None:
             for way in WAYS
             for animal in chosen.animal or zoo.SURVIVORS
         ]
-    print(json.dumps({"processors": os.cpu_count(), "rows": rows}, indent=1))
+    print(table(rows) if chosen.table else json.dumps({"processors": os.cpu_count(), "rows": rows}, indent=1))
+    return 1 if any(row["survivors"] for row in rows) else 0
 
 
-def measured(grounds: Grounds, way: str, level: str, animal: str, trials: int) -> dict[str, object]:
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return the rows of the page of containment: over all animals, by level and method."""
+    lines = []
+    for level, way in dict.fromkeys((row["level"], row["method"]) for row in rows):
+        own = [row for row in rows if (row["level"], row["method"]) == (level, way)]
+        trials, survivors = (sum(row[key] for row in own) for key in ("trials", "survivors"))
+        median, most = statistics.median(row["median_ms"] for row in own), max(row["max_ms"] for row in own)
+        lines.append(f"| `{level}` | {way} | {trials} | {survivors} | {median:.1f} | {most:.1f} |")
+    return "\n".join(lines)
+
+
+def measured(grounds: Grounds, way: str, level: str, animal: str, trials: int) -> dict[str, Any]:
     """Return the row of some trials."""
     times, survivors = [], 0
     for _ in range(trials):
@@ -124,4 +138,4 @@ def program(pid: int) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
