@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopx_host.core.limits import HOST_API
 from loopx_host.documents import effects
 from loopx_host.documents.parts import would_refuse
 
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 
         enforced: bool
         by: str | None
+
+    class BoundTo(TypedDict):
+        """What a proof holds for; where one of these is another, it is stale and says which."""
+
+        revision: str
+        identity: str
+        host_api: int
+        platform: str
 
     class Doctor(TypedDict):
         """The v0 fields always; what is known of the process only after one ran; the last rows only for the verb."""
@@ -43,6 +52,7 @@ if TYPE_CHECKING:
         changed: NotRequired[list[str]]
         changed_details: NotRequired[list[str]]
         last_failure: NotRequired[Failure | None]
+        bound_to: NotRequired[BoundTo | None]
         at: NotRequired[str]
         owner: NotRequired[Owner | None]
         plan: NotRequired[str]
@@ -132,9 +142,18 @@ def previewed(
     }
 
 
-def done(block: Doctor, *, owner: Owner | None, at: str, plan: str, next_command: Command | None) -> Doctor:
-    """Return the document of a probe that was made and recorded."""
-    return {**block, "owner": owner, "at": at, "plan": plan, "next_command": next_command}
+def done(
+    block: Doctor, *, owner: Owner | None, at: str, plan: str, bound_to: BoundTo | None, next_command: Command | None
+) -> Doctor:
+    """Return the document of a probe that was made and recorded; `bound_to` is None where it proved nothing."""
+    return {**block, "owner": owner, "at": at, "plan": plan, "bound_to": bound_to, "next_command": next_command}
+
+
+def bound_to(*, revision: str, identity: str | None, platform: str) -> BoundTo | None:
+    """Return what a proof holds for (requirement B2); None without an identity, which is no proof."""
+    if identity is None:
+        return None
+    return {"revision": revision, "identity": identity, "host_api": HOST_API, "platform": platform}
 
 
 def schema() -> dict[str, object]:
@@ -162,6 +181,16 @@ def schema() -> dict[str, object]:
             "containment": words.NULLABLE_OBJECT,
             "would_refuse": words.WOULD_REFUSE,
             "last_failure": state.failure_schema(),
+            "bound_to": words.nullable(
+                words.object_of(
+                    {
+                        "revision": words.REVISION,
+                        "identity": words.TEXT,
+                        "host_api": words.COUNT,
+                        "platform": words.TEXT,
+                    }
+                )
+            ),
             "at": words.TIME,
             "owner": words.nullable(words.OWNER),
             "duration_ms": words.COUNT,

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
         """One bound of a run, whether this machine enforces it, and with what."""
 
         limit: str
-        value: int | str
+        value: float | str
         enforced: bool
         by: str
         not_counted: NotRequired[list[str]]  # what passes by this mechanism

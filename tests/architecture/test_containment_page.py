@@ -42,6 +42,7 @@ def test_every_limit_of_a_receipt_has_its_row() -> None:
     rows = re.findall(r"^\| `([a-z_]+)` \| .* \| .* \| .* \|$", section("What the receipt says"), re.MULTILINE)
 
     assert rows[1:] == [
+        *("timeout_seconds", "stdout_bytes", "stderr_bytes"),
         *("core_file_bytes", "open_files", "memory_mb", "cpu_seconds", "file_size_mb", "processes"),
         *(
             "network",

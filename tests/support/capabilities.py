@@ -170,7 +170,7 @@ class Station(Environment):
         package = extension_id.replace("-", "_")
         for old in self.site.glob(f"{package}_package-*.dist-info"):
             shutil.rmtree(old)
-        permissions = 'permissions = ["fs.read:repo", "note.read"]\n'
+        permissions = 'permissions = ["fs.read:repo", "net.connect", "note.read"]\n'
         text = manifest(extension_id, version, top=permissions + (provides() if top is None else top), **runtime)
         program = PROVIDER.format(python=sys.executable, starts=str(self.starts_file), name=extension_id)
         made = {

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from loopx_host.adapters.process.memory_group import MemoryGroup
     from loopx_host.adapters.process.run_spec import RunSpec
     from loopx_host.adapters.process.spawn import Started
+    from loopx_host.documents.parts import Limit
+    from loopx_host.lifecycle.extensions.process import Limits
 
     class Outcome(TypedDict, total=False):
         """One of these, or none for a provider that could not be ended."""
@@ -111,6 +113,16 @@ def _started(
         provider.close()
 
 
+def _bounds(limits: Limits) -> list[Limit]:
+    """Return the rows of what this process itself holds a run to, at every level."""
+    values = {
+        "timeout_seconds": limits.timeout_seconds,
+        "stdout_bytes": limits.stdout_bytes,
+        "stderr_bytes": limits.stderr_bytes,
+    }
+    return [{"limit": name, "value": value, "enforced": True, "by": "supervisor"} for name, value in values.items()]
+
+
 def _come_first() -> None:
     """Get the processor before a provider that starts processes without end; only root may ask for that."""
     try:
@@ -172,7 +184,7 @@ class Provider:
                 "proof": proof,
                 "killed": self._killed,
                 "ended_by": "pidfd" if self._child.descriptor >= 0 else "polling",
-                "limits": self._started.rows,
+                "limits": [*_bounds(self._spec.limits), *self._started.rows],
             },
         )
 

@@ -70,7 +70,10 @@ def doctor(request: ChangeRequest, ports: CanProve) -> Doctor:
         refused.blocks["doctor"] = block
         raise refused
     next_command = None if probed.verified else retry_command
-    return document.done(block, owner=owner, at=at, plan=digest, next_command=next_command)
+    bound_to = document.bound_to(
+        revision=entry.active.id, identity=block["entrypoint_identity"], platform=packages.platform()
+    )
+    return document.done(block, owner=owner, at=at, plan=digest, bound_to=bound_to, next_command=next_command)
 
 
 def _runtime_to_probe(now: Readiness) -> Runtime:

@@ -19,7 +19,9 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="these limits are Linux'"),
 ]
 LIMITED = ("limits", *zoo.FENCED)
+BOUNDS = ("timeout_seconds", "stdout_bytes", "stderr_bytes")
 ROWS = {
+    *BOUNDS,
     *("core_file_bytes", "open_files", "cpu_seconds", "file_size_mb", "processes"),
     *("network", "file_writes", "file_attributes", "file_reads", "signals", "tracing", "new_privileges"),
 }
@@ -184,6 +186,15 @@ def test_every_level_has_the_same_rows(hogs: Hogs) -> None:
 
     assert set(table) == ROWS
     assert [row for row in table.values() if (row["by"] == "nothing") is row["enforced"]] == []
+
+
+@at(*zoo.RUNGS)
+def test_the_supervisor_holds_deadline_and_output_at_every_level(hogs: Hogs) -> None:
+    """B4: they are bounds of a run like any other, whoever runs it."""
+    _, table = hogs.run("limits", timeout_seconds=9)
+
+    assert [table[name]["value"] for name in BOUNDS] == [9, 1_000_000, 1_000_000]
+    assert {(table[name]["enforced"], table[name]["by"]) for name in BOUNDS} == {(True, "supervisor")}
 
 
 @at("contained+no-new-session")

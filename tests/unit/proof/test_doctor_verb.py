@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from loopx_host.core.errors import Interrupted, Refused
 from loopx_host.lifecycle.extensions.doctor import doctor
 from loopx_host.lifecycle.extensions.host_doctor import host_doctor
 from loopx_host.lifecycle.extensions.listing import list_extensions
-from tests.support.fakes import NOW, PROGRAM, Script, World, code_of, refusal_of
+from tests.support.fakes import NOW, PLATFORM, PROGRAM, Script, World, code_of, refusal_of
 
 FAILING = {
     "exit_nonzero": Script(exit_code=7, stdout=b"secret output", stderr=b"why it failed"),
@@ -193,6 +194,7 @@ def test_an_executed_doctor_says_what_it_proved_and_what_had_changed() -> None:
 
     assert block.pop("plan").startswith("sha256:")
     assert block.pop("owner") == {"name": "provider", "version": "1.0"}
+    assert block.pop("bound_to")["revision"] == world.entry().active.id
     assert block == {
         "ok": True,
         "schema_version": "loopx_extension_doctor_v0",
@@ -385,4 +387,60 @@ def test_a_failure_of_another_shape_is_none(change: dict[str, Any]) -> None:
     world.store.data = json.dumps(document).encode()
 
     assert world.entry().failure is None
+    assert code_of(world.run) == "doctor_required"
+
+
+# --- what a proof holds for ------------------------------------------------------------------------------------
+
+MOVES: dict[str, Callable[[World], object]] = {
+    "host_api": lambda world: edit_proof(world, host_api=2),
+    "platform": lambda world: setattr(world.packages, "machine", "another-machine"),
+    "interpreter": lambda world: setattr(world.packages, "interpreter", "another python"),
+    "launcher": lambda world: world.packages.programs.update({PROGRAM: "second"}),
+}
+
+
+def edit_proof(world: World, **fields: object) -> None:
+    document = world.store.document
+    document["extensions"]["probe-me"]["proof"] |= fields
+    world.store.data = json.dumps(document).encode()
+
+
+@pytest.mark.req("B2")
+def test_a_receipt_says_what_its_proof_holds_for_and_that_of_a_failure_says_none() -> None:
+    world = World().holding()
+
+    receipt, failure = world.doctor(), failed().doctor()
+
+    assert receipt["bound_to"] == {
+        "revision": world.entry().active.id,
+        "identity": world.raw()["proof"]["identity"],
+        "host_api": 1,
+        "platform": PLATFORM,
+    }
+    assert (receipt["at"], failure["bound_to"]) == (NOW, None)
+
+
+@pytest.mark.req("B2")
+@pytest.mark.parametrize("moved", MOVES)
+def test_what_moved_since_the_proof_is_named_wherever_it_stands_in_the_way(moved: str) -> None:
+    world = World().holding()
+    MOVES[moved](world)
+
+    (row,) = list_extensions(world)["extensions"]
+    (checked,) = [one for one in host_doctor(world)["checks"] if one["check"] == "extension"]
+    refused = refusal_of(world.run)
+
+    assert (row["reason"], row["changed"]) == ("readiness_stale", [moved])
+    assert (checked["code"], moved in checked["summary"]) == ("readiness_stale", True)
+    assert (refused.code, refused.blocks["changed"]) == ("readiness_stale", [moved])
+    assert world.doctor()["changed"] == [moved]
+    assert list_extensions(world)["extensions"][0]["ready"] is True
+
+
+@pytest.mark.req("B2")
+def test_a_proof_of_another_revision_is_none() -> None:
+    world = World().holding(doctor_verified_revision="0" * 16)
+    edit_proof(world, revision="0" * 16)
+
     assert code_of(world.run) == "doctor_required"
