@@ -5,6 +5,7 @@ Contract sections 1, 7; requirement X15.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from tests.support.capabilities import Station
 from tests.support.cli import Answer
 from tests.support.lifecycle import words
+from tests.support.manifests import revision_of
 from tests.support.package_commands import ECHO, module, with_command
 from tests.support.packages import needs_strace, traced, write, write_entry_points, write_record
 
@@ -278,3 +280,37 @@ def test_a_command_that_fails_loads_no_other_package_either(tmp_path: Path) -> N
     refused(station("roar"), "plugin_load_failed")
 
     assert not canary.exists()
+
+
+# --- another API ---------------------------------------------------------------------------------------------
+
+
+def of_another_api(station: Station) -> None:
+    """Let the entry of `roar` ask for an API that this host does not speak, as a state from a newer host could."""
+    document = json.loads(station.state_file.read_text("utf-8"))
+    entry = document["extensions"]["roar"]
+    (revision,) = entry["revisions"]
+    revision["manifest"]["provider"]["requires_loopx_api"] = ">=99"
+    number = revision_of(revision["manifest"])
+    revision["revision"] = entry["active_revision"] = entry["doctor_verified_revision"] = number
+    entry["proof"]["revision"] = number
+    station.state_file.write_text(json.dumps(document), "utf-8")
+
+
+@pytest.mark.req("X15")
+def test_a_command_of_an_extension_for_another_api_is_refused_and_loaded_by_nobody(tmp_path: Path) -> None:
+    station = Station(tmp_path)
+    canary = station.root / "canary"
+    with_command(station, **{"commands.py": f"open({str(canary)!r}, 'a').close()\n{module()}"})
+    station.install_id("roar")
+    assert station("roar", "loud").status == 0
+    canary.unlink()
+    of_another_api(station)
+
+    document = refused(station("roar", "loud"), "command_not_activated")
+
+    assert "API" in document["error"]
+    assert not canary.exists()
+    row = next(row for row in station.rows() if row["id"] == "roar")
+    assert (row["ready"], row["reason"]) == (False, "api_incompatible")
+    assert station("capability", "list").status == station("--help", options=False).status == 0
