@@ -34,8 +34,10 @@ class UntrustedError(OSError):
 def directory(path: str, *, make: bool = False) -> str:
     """Return the absolute `path` of a directory without links; with `make`, missing ones are made, durably, 0700.
 
-    Raises UntrustedError, or OSError as looking at it does.
+    Raises UntrustedError, or OSError as looking at it does, also for a path that is not absolute.
     """
+    if not os.path.isabs(path):
+        raise _failed("EINVAL", path)
     wanted = _parts(os.path.normpath(path))
     here, names, links = os.open("/", _LOOK), list[str](), 0
     try:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
 from loopx_host.adapters.files import places
+from loopx_host.core.errors import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,5 +31,9 @@ class TemporaryHomes:
     @contextmanager
     def make(self) -> Iterator[TemporaryHome]:
         """Make one, and remove it with all that is in it when the block ends."""
-        with TemporaryDirectory(prefix="loopx-home-", dir=places.temporary()[0]) as made:
+        place = next(iter(places.temporary()), None)
+        if place is None:
+            summary = "others can rename in each of XDG_RUNTIME_DIR, TMPDIR and /tmp, or they are not there"
+            raise refusal("output_unwritable", "TMPDIR", f"no temporary directory can be made: {summary}")
+        with TemporaryDirectory(prefix="loopx-home-", dir=place) as made:
             yield TemporaryHome(made)

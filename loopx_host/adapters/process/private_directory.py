@@ -40,7 +40,7 @@ class PrivateDirectory:
     @classmethod
     def create(cls) -> PrivateDirectory:
         """Make and lock a new one in the first place that takes it. Raises OSError when none does."""
-        failed = OSError("no private directory could be kept")
+        failed = OSError("others can rename in each of XDG_RUNTIME_DIR, TMPDIR and /tmp, or they are not there")
         for base in places.temporary():
             try:
                 return cls._create_in(base)

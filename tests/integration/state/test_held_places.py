@@ -10,6 +10,9 @@ import pytest
 
 from loopx_host.adapters.files import places
 from loopx_host.adapters.files.places import UntrustedError
+from loopx_host.adapters.files.temporary_home import TemporaryHomes
+from loopx_host.adapters.process.private_directory import PrivateDirectory
+from loopx_host.core.errors import Refused
 from tests.support.capabilities import Station
 from tests.support.cli import Loopx
 from tests.support.plans import SETUPS
@@ -84,6 +87,22 @@ def test_a_directory_that_somebody_else_could_swap_is_refused(tmp_path: Path, wh
         places.directory(str(path / "new"), make=True)
     assert not (path / "new").exists()
     assert places.holds(str(path / "new")) is False
+
+
+@pytest.mark.parametrize("path", ["", ".", "a", "../a", "~/a"])
+def test_a_path_that_is_not_absolute_is_no_place(path: str) -> None:
+    with pytest.raises(OSError, match="argument"):
+        places.directory(path, make=True)
+
+
+def test_where_no_temporary_place_stays_what_it_is_a_run_and_a_home_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "temporary", list)
+
+    with pytest.raises(OSError, match="rename"):
+        PrivateDirectory.create()
+    with pytest.raises(Refused) as refused, TemporaryHomes().make():
+        pass
+    assert refused.value.code == "output_unwritable"
 
 
 def test_a_link_to_itself_ends(tmp_path: Path) -> None:
